@@ -105,13 +105,14 @@ struct Session::Handle {
   AddressNames names;        ///< of the servers; set before the handle is published
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
-  std::shared_ptr<SessionLease> lease;  ///< null until connected
-  Clock::time_point lease_wanted{};     ///< when somebody first asked how long it lasts
-  std::shared_ptr<AnswerNotes> notes;   ///< null until connected
-  std::vector<Credential> credentials;  ///< added and accepted
-  bool other_credentials = false;       ///< others than the settings' were sent
-  int uses = 0;                         ///< number of threads that are sending
-  bool out_of_use = false;              ///< somebody waits for the last of these
+  std::shared_ptr<SessionLease> lease;           ///< null until connected
+  Clock::time_point lease_wanted{};              ///< when somebody first asked how long it lasts
+  std::shared_ptr<AnswerNotes> notes;            ///< null until connected
+  std::vector<Credential> credentials;           ///< added and accepted
+  std::vector<Pending<Nothing>> authentication;  ///< what `authenticate` sent last
+  bool other_credentials = false;                ///< others than the settings' were sent
+  int uses = 0;                                  ///< number of threads that are sending
+  bool out_of_use = false;                       ///< somebody waits for the last of these
   std::list<Call*> calls;
   /// By the context of their watches, a number that the C client passes back, not a pointer: it
   /// silently drops unfired watches. All watches of a mailbox share it, so the C client fires one
@@ -121,6 +122,15 @@ struct Session::Handle {
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
+  /// Call when a connection is made, before that is known: sends the settings' credentials that
+  /// have not been accepted yet. False if the connection is lost again.
+  bool authenticate();
+  /// Whether there is a connection on which the settings' credentials are in force.
+  bool is_ready(const Monitor::Held& held) const {
+    return is_connected(state) && std::ranges::all_of(authentication, [&](const auto& sent) {
+             return (*sent)(held).has_value();
+           });
+  }
   /// The path that was watched, of an event as the C client reports it.
   std::string watched_path(const char* reported) const;
   /// Records a watch event. `type` is the C client's.
@@ -510,6 +520,29 @@ std::optional<LargeAnswer> Session::Handle::take_content(const ::Stat* stat) {
   return from ? from->take_answer(stat->mzxid) : std::nullopt;
 }
 
+/// The C client refuses a credential while it is between two attempts to connect (ZINVALIDSTATE),
+/// and reports those that it keeps for the next attempt as lost when this one fails. It sends those
+/// that it has again on every connection; doing that twice does no harm.
+bool Session::Handle::authenticate() {
+  std::vector<Credential> missing;
+  std::vector<Pending<Nothing>> all;
+  session.monitor_.with_lock([&](const Monitor::Held&) {
+    for (const auto& credential : session.settings_.credentials)
+      if (std::ranges::count(credentials, credential) == 0) missing.push_back(credential);
+  });
+  for (const auto& credential : missing) {
+    const auto sent = session.add_auth_to(this, credential);
+    const bool refused = session.monitor_.with_lock([&](const Monitor::Held& held) {
+      const auto& answer = (*sent)(held);
+      return answer && answer->code == code::invalid_state;
+    });
+    if (refused) return false;
+    all.push_back(sent);
+  }
+  session.monitor_.with_lock([&](const Monitor::Held&) { authentication = std::move(all); });
+  return true;
+}
+
 /// The C client cuts the chroot's letters off, also from the configuration's path, of which they
 /// may be only the first letters: through /zoo, that becomes "keeper/config".
 std::string Session::Handle::watched_path(const char* reported) const {
@@ -524,6 +557,9 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
   const NoWaiting no_waiting;
   auto& handle = *static_cast<Handle*>(context);
   auto& session = handle.session;
+  // The connection becomes known after its credentials have been sent, and so before any request.
+  if (type == ZOO_SESSION_EVENT && is_connected(session_state(state)) && !handle.authenticate())
+    return;
   session.monitor_.change([&](const Monitor::Held& held) {
     if (type == ZOO_SESSION_EVENT) return handle.note_state(held, session_state(state), zh);
     const Event event{.type = event_type(type),
@@ -773,7 +809,11 @@ std::optional<Clock::time_point> Session::awaited_since() {
 }
 
 void Session::await_connection(const std::string& path, const std::stop_token& stop) {
-  if (is_connected(current_state())) return;
+  const auto is_ready = [&](const Monitor::Held& held) {
+    const auto* const open = state_->open_handle();
+    return open && open->is_ready(held);
+  };
+  if (monitor_.with_lock(is_ready)) return;
   const Wait wait(*this);
   std::size_t refused = 0;
   const auto give_up = Clock::now() + settings_.connect_timeout;
@@ -794,11 +834,16 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       }
       return state_->turn;
     });
-    if (is_connected(now)) return;
+    if (monitor_.with_lock(is_ready)) return;
     if (now == SessionState::Closed || now == SessionState::AuthFailed)
       throw ZkError(code::invalid_state, path);
     if (Clock::now() >= give_up) throw ZkError(code::connection_loss, path);
-    if (now == SessionState::Expired || servers.servers.empty()) continue;
+    if (is_connected(now))  // the servers have not answered its credentials yet
+      monitor_.wait_until(stop, give_up, [&](const Monitor::Held& held) {
+        return state_->turn != turn || state(held) != now || is_ready(held);
+      });
+    if (stop.stop_requested()) throw Cancelled();
+    if (is_connected(now) || now == SessionState::Expired || servers.servers.empty()) continue;
     // Waits for a new session, or for an ensemble that has just lost a member. Afterwards there is
     // one round over the servers: the C client fails queued requests at each failed attempt, which
     // a read serves to detect.
@@ -840,8 +885,6 @@ std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server)
   // Otherwise the C client resolves the names in every turn of its loop; now only to reconnect.
   zoo_set_servers_resolution_delay(fresh->zh, -1);
   fresh->opened = Clock::now();
-  // The C client queues them until it is connected, and sends them first.
-  for (const auto& credential : settings_.credentials) add_auth_to(fresh.get(), credential);
   return fresh;
 }
 
@@ -1056,7 +1099,6 @@ void Session::serve(const std::stop_token& stop) {
 }
 
 void Session::Handle::accepted(const Credential& credential) {
-  if (credential.scheme == "ip") return;  // the server adds what it already knows
   session.monitor_.with_lock([&](const Monitor::Held&) {
     if (std::ranges::count(credentials, credential) == 0) credentials.push_back(credential);
   });
@@ -1078,6 +1120,7 @@ std::vector<Identity> Session::identities() {
   if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
     all.push_back({.scheme = "sasl", .id = sasl.user});
   for (const auto& [scheme, secret] : credentials()) {
+    if (scheme == "ip") continue;  // the server adds what it already knows
     // Only the servers know the ids of schemes other than digest.
     Identity identity{.scheme = scheme, .id = scheme == "digest" ? digest_id(secret) : ""};
     if (std::ranges::count(all, identity) == 0) all.push_back(std::move(identity));

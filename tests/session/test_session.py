@@ -32,6 +32,15 @@ class Connecting(SessionTest):
         self.assertEqual((status, out), (7, ""))
         self.assertNotIn(path, err)
 
+    def test_credentials_are_in_force_however_many_servers_are_dead(self):
+        path = self.file("auth", "digest ann:hidden\n")
+        servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3," + self.connect
+        for number in range(30):
+            status, out, err = self.run_zksh(
+                "--auth-file", path, "-c", f"create /n{number} x auth:ann:crdwa; whoami", server=servers)
+            self.assertEqual((status, err), (0, f"Created /n{number}\n"))
+            self.assertIn("digest: ann", out)
+
     def test_a_configuration_file_that_cannot_be_seen_is_not_there(self):
         """HOME of a service that has dropped its privileges; root sees everything."""
         program = shutil.copy(ZKSH, self.file("zksh"))
