@@ -24,7 +24,7 @@ Op operation(Context& cx, const Args& a) { return check_op(cx, a); }
 
 Sent run(Context& cx, const Args& a) {
   const auto op = check_op(cx, a);
-  const auto start = [&](const std::string& path) {
+  const auto start = [&cx](const std::string& path) {
     return cx.client.start_exists(path, Watch::none());
   };
   return start_read(cx, op.path, start, [&cx, op](const std::string& path, const Stat& stat) {

@@ -150,7 +150,8 @@ void declare(Options& o, Args& a) {
 
 /// The node as it is now; nullopt if it does not exist.
 std::optional<Node> look(Context& cx, const std::string& path) {
-  auto outcome = cx.client.await(cx.client.start_get(path, Watch::none()), cx.stop);
+  auto outcome = cx.client.ask(
+      path, [&] { return cx.client.start_get(path, Watch::none()); }, cx.stop);
   if (outcome.code == code::no_node) return std::nullopt;
   if (outcome.code != code::ok) throw ZkError(outcome.code, path);
   return std::move(outcome.value);

@@ -24,11 +24,14 @@ int run(Context& cx, const Args& a) {
   cx.client.await_connection(paths.front(), cx.stop);
   std::vector<Pending<Stat>> answers;
   answers.reserve(paths.size());
-  for (const auto& path : paths)
-    answers.push_back(cx.client.start_exists(path, cx.printed_watch(a.watch)));
+  const auto start = [&](const std::string& path) {
+    return cx.client.start_exists(path, cx.printed_watch(a.watch));
+  };
+  for (const auto& path : paths) answers.push_back(start(path));
   bool all = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const auto outcome = cx.client.await(answers[i], cx.stop);
+    const auto outcome = cx.client.insist(
+        answers[i], paths[i], [&] { return start(paths[i]); }, cx.stop);
     // ZooKeeper 3.8.4, 3.9.2 and later refuse a node that may not be read only if it exists.
     const bool exists = outcome.code == code::ok || (outcome.code == code::no_auth && !a.watch);
     if (!exists && outcome.code != code::no_node) throw ZkError(outcome.code, paths[i]);

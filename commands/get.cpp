@@ -87,7 +87,9 @@ constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  const auto start = [&](const std::string& path) { return cx.client.start_get(path, watch); };
+  const auto start = [&cx, watch](const std::string& path) {
+    return cx.client.start_get(path, watch);
+  };
   const auto print = [&cx, a, alone = given.paths.size() == 1](const std::string& path, Node node) {
     print_value(cx, a, path, std::move(node), alone);
   };

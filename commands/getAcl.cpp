@@ -73,7 +73,7 @@ Sent run(Context& cx, const Args& a) {
   if (a.changes && !a.recursive) throw ValueError("--changes needs -R");
   if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R needs -o json");
   if (a.recursive) return print_subtree(cx, a, path);
-  const auto start = [&](const std::string& node) { return cx.client.start_get_acl(node); };
+  const auto start = [&cx](const std::string& node) { return cx.client.start_get_acl(node); };
   return start_read(cx, path, start, [&cx, a](const std::string& node, const NodeAcl& acl) {
     print(cx, a, node, acl);
   });

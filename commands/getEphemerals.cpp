@@ -26,7 +26,8 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
   if (prefix == "/") return {prefix};
   const std::string parent(parent_path(prefix));
   cx.client.await_connection(prefix, cx.stop);
-  const auto children = cx.client.await(cx.client.start_children(parent, Watch::none()), cx.stop);
+  const auto children = cx.client.ask(
+      parent, [&] { return cx.client.start_children(parent, Watch::none()); }, cx.stop);
   if (children.code == code::no_node) return {};
   if (children.code == code::no_auth) {
     // The names are hidden, but the node with exactly this path can be read.

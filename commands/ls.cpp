@@ -62,7 +62,9 @@ Sent run(Context& cx, const Args& a) {
       print_subtree(cx, path, watch, limits);
       return status::ok;
     });
-  const auto start = [&](const std::string& path) { return cx.client.start_names(path, watch); };
+  const auto start = [&cx, watch](const std::string& path) {
+    return cx.client.start_names(path, watch);
+  };
   const auto print = [&cx, form](const std::string& path, Listing children) {
     print_children(cx, path, std::move(children), form);
   };

@@ -76,12 +76,14 @@ bool is_same(const Stat& now, const Stat& read) {
 void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std::string& source) {
   std::vector<Pending<Stat>> questions;
   questions.reserve(nodes.size());
-  for (const auto& node : nodes)
-    questions.push_back(
-        cx.client.start_exists(path_below(source, node.record.path), Watch::none()));
+  const auto start = [&](const FoundNode& node) {
+    return cx.client.start_exists(path_below(source, node.record.path), Watch::none());
+  };
+  for (const auto& node : nodes) questions.push_back(start(node));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto path = path_below(source, nodes[i].record.path);
-    const auto now = cx.client.await(questions[i], cx.stop);
+    const auto now = cx.client.insist(
+        questions[i], path, [&] { return start(nodes[i]); }, cx.stop);
     if (now.code != code::ok) throw ZkError(now.code, path);
     if (!is_same(now.value, nodes[i].stat) || now.value.version != nodes[i].stat.version)
       throw Error(fmt::format("{} was changed meanwhile; nothing was moved", path),

@@ -24,7 +24,9 @@ constexpr DeprecatedForm old_form{"stat path [watch]", "stat [-w] path"};
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
-  const auto start = [&](const std::string& path) { return cx.client.start_exists(path, watch); };
+  const auto start = [&cx, watch](const std::string& path) {
+    return cx.client.start_exists(path, watch);
+  };
   const auto print = [&cx, human = a.human](const std::string& path, const Stat& stat) {
     if (cx.out.json())
       print_json(cx, path_json(path).set("stat", stat_json(stat)));

@@ -21,7 +21,8 @@ int report_failure(Context& cx, const ZkError& error) {
 
 int finish(Context& cx, const Pending<Nothing>& pending, const std::string& path) {
   try {
-    cx.client.answer_of(pending, path, cx.stop);
+    cx.client.answer_of(
+        pending, path, [&] { return cx.client.start_sync(path); }, cx.stop);
   } catch (const ZkError& error) {
     return report_failure(cx, error);
   }

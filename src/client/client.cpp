@@ -1,6 +1,8 @@
 // Client: the blocking members, each of which waits for an asynchronous request.
 #include "client/client.h"
 
+#include "client/patient_connection.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,6 +14,15 @@ namespace {
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
 }  // namespace
+
+/// Whether a read that failed with this code is to be sent again; if so, once it can be.
+bool Client::await_repeat(int code, const std::string& path, Clock::time_point last_answer,
+                          const std::stop_token& stop) {
+  if (!is_repeatable_failure(code)) return false;
+  const auto asked = server();
+  await_reconnection(*this, path, last_answer, stop);
+  return server() == asked;
+}
 
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {
   await_connection(op.path, stop);
@@ -31,7 +42,8 @@ Stat Client::set(const SetOp& op, const std::stop_token& stop) {
 std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
                                    const std::stop_token& stop) {
   await_connection(path, stop);
-  const auto outcome = await(start_exists(path, watch), stop);
+  const auto outcome = ask(
+      path, [&] { return start_exists(path, watch); }, stop);
   if (outcome.code == code::no_node) return std::nullopt;
   check(outcome, path, false);
   return outcome.value;
@@ -39,18 +51,21 @@ std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
 
 Node Client::get(const std::string& path, const Watch& watch, const std::stop_token& stop) {
   await_connection(path, stop);
-  return answer_of(start_get(path, watch), path, stop);
+  const auto start = [&] { return start_get(path, watch); };
+  return answer_of(start(), path, start, stop);
 }
 
 Children Client::children(const std::string& path, const Watch& watch,
                           const std::stop_token& stop) {
   await_connection(path, stop);
-  return answer_of(start_children(path, watch), path, stop);
+  const auto start = [&] { return start_children(path, watch); };
+  return answer_of(start(), path, start, stop);
 }
 
 NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
   await_connection(path, stop);
-  return answer_of(start_get_acl(path), path, stop);
+  const auto start = [&] { return start_get_acl(path); };
+  return answer_of(start(), path, start, stop);
 }
 
 std::optional<Stat> Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
@@ -97,7 +112,8 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
 Node Client::get_config(const Watch& watch, const std::stop_token& stop) {
   const std::string path = "/zookeeper/config";
   await_connection(path, stop);
-  return answer_of(start_get_config(watch), path, stop);
+  const auto start = [&] { return start_get_config(watch); };
+  return answer_of(start(), path, start, stop);
 }
 
 Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& stop) {

@@ -218,7 +218,8 @@ struct OpenWatches {
 /// Requests of one thread reach the server in order. They do not even wait for a connection: call
 /// `await_connection` first. They do not throw the codes of answers. The blocking members (`get`,
 /// `set`, …) wait for the connection, send, wait for the answer, and throw ZkError for any code
-/// other than ok, Cancelled when `stop` is requested.
+/// other than ok, Cancelled when `stop` is requested. Those that only read send the request again
+/// if the connection is lost before the answer arrives (`insist`).
 class Client {
  public:
   Client() = default;
@@ -368,10 +369,30 @@ class Client {
         [&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
   }
 
-  /// Waits for the answer to a read of `path`, and throws, as the blocking members do.
-  template <class T>
-  T answer_of(const Pending<T>& pending, const std::string& path, const std::stop_token& stop) {
-    auto outcome = await(pending, stop);
+  /// Waits for the answer to a read of `path` that `start` has sent as `pending`. If the connection
+  /// is lost before it arrives, waits for the next one as await_reconnection does, and calls
+  /// `start` again: three times at most, since the answer itself may be what ends the connection.
+  template <class T, class Start>
+  Outcome<T> insist(Pending<T> pending, const std::string& path, Start start,
+                    const std::stop_token& stop) {
+    constexpr int most_repeats = 3;
+    const auto began = Clock::now();
+    for (int repeats = 0;; ++repeats) {
+      auto outcome = await(pending, stop);
+      if (repeats == most_repeats || !await_repeat(outcome.code, path, began, stop)) return outcome;
+      pending = start();
+    }
+  }
+  /// Sends a read of `path` with `start`, and insists on it.
+  template <class Start>
+  auto ask(const std::string& path, Start start, const std::stop_token& stop) {
+    return insist(start(), path, start, stop);
+  }
+  /// As insist, and throws as the blocking members do.
+  template <class T, class Start>
+  T answer_of(const Pending<T>& pending, const std::string& path, Start start,
+              const std::stop_token& stop) {
+    auto outcome = insist(pending, path, start, stop);
     check(outcome, path, false);
     return std::move(outcome.value);
   }
@@ -385,6 +406,8 @@ class Client {
   }
 
  private:
+  bool await_repeat(int code, const std::string& path, Clock::time_point last_answer,
+                    const std::stop_token& stop);
   template <class T>
   static void check(const Outcome<T>& outcome, const std::string& path, bool is_write,
                     std::size_t bytes = 0) {

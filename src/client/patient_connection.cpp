@@ -59,4 +59,8 @@ bool is_connection_failure(int code) {
   return std::ranges::find(failures, code) != failures.end();
 }
 
+bool is_repeatable_failure(int code) {
+  return code != code::closing && is_connection_failure(code);
+}
+
 }  // namespace zksh

@@ -25,4 +25,8 @@ void await_reconnection(Client& client, const std::string& path, Clock::time_poi
 /// contents.
 bool is_connection_failure(int code);
 
+/// Whether a request that only reads can be sent again after this code: not if the session was
+/// closed by this side, as `connect` does, since the next one may be with other servers.
+bool is_repeatable_failure(int code);
+
 }  // namespace zksh

@@ -75,14 +75,15 @@ bool is_watch_word(const std::string& word);
 bool is_bare(const Context& cx);
 /// Whether names are printed one per line: if results are bare, and in scripts.
 bool prints_one_per_line(const Context& cx);
-/// Sends a request about one node, `start(path)`, once there is a connection. The second half calls
-/// `print(path, answer)`.
+/// Sends a read of one node, `start(path)`, once there is a connection. The second half, which may
+/// call `start` again (Client::insist), calls `print(path, answer)`.
 template <class Start, class Print>
 Sent start_read(Context& cx, const std::string& path, Start start, Print print) {
   cx.client.await_connection(path, cx.stop);
   const auto pending = start(path);
-  return {path, pending, [&cx, path, pending, print] {
-            print(path, cx.client.answer_of(pending, path, cx.stop));
+  return {path, pending, [&cx, path, pending, start, print] {
+            print(path, cx.client.answer_of(
+                            pending, path, [&] { return start(path); }, cx.stop));
             return status::ok;
           }};
 }

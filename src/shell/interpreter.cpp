@@ -442,7 +442,7 @@ bool Interpreter::has_halves(const Command& command, const std::vector<std::stri
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
-std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool again) {
+std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line) {
   std::optional<Begun> begun;
   begin_command({});
   const int result = reporting(out_, [&] {
@@ -451,7 +451,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
     if (!command || typed.redirects() || !has_halves(*command, words.texts)) return status::ok;
     begun = {.command = command, .words = words.texts};
-    if (!again) remember(line);
+    remember(line);
     return explaining(*command, begun->words, [&] {
       begin_command(command->name);
       if (!has_session()) return not_connected();

@@ -50,8 +50,8 @@ class Interpreter {
   };
   /// The first half of run_line, for commands that have halves: sends the request and returns at
   /// once. A failure is printed, and its status is in the result. nullopt: use run_line, after
-  /// finishing all lines begun before. `again`: the line was begun before, but its answer was lost.
-  std::optional<Begun> begin_line(const std::string& line, bool again = false);
+  /// finishing all lines begun before.
+  std::optional<Begun> begin_line(const std::string& line);
   /// The second half: blocks until the answer arrives; returns the exit status.
   int finish_line(const Begun& begun);
   /// Blocks until the kernel has accepted all that was printed; if it has not, the shell must exit.

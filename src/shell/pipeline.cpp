@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "command/report.h"
 
 #include <fmt/core.h>
@@ -177,8 +178,10 @@ class Pipeline {
   /// Whether a line is a read whose connection was lost before the answer.
   bool was_lost(const InFlight& line) {
     if (line.writes() || stop_.stop_requested()) return false;
-    return monitor_.with_lock(
-        [&](const Monitor::Held& held) { return line.code(held) == code::connection_loss; });
+    return monitor_.with_lock([&](const Monitor::Held& held) {
+      const auto answer = line.code(held);
+      return answer && is_repeatable_failure(*answer);
+    });
   }
 
   /// The first line in flight that may have changed what a read of the node returns.
@@ -191,7 +194,7 @@ class Pipeline {
     return changes->number;
   }
 
-  /// Repeats a read; nothing else is sent meanwhile.
+  /// Lets a read be repeated (Client::insist); nothing else is sent meanwhile.
   int ask_again(const InFlight& lost) {
     const auto& path = lost.begun.sent.path();
     if (const auto line = changed_behind(path)) {
@@ -202,8 +205,7 @@ class Pipeline {
                       status::no_connection));
       return status::no_connection;
     }
-    const auto begun = interpreter_.begin_line(lost.line, true);
-    return begun ? interpreter_.finish_line(*begun) : status::failure;
+    return interpreter_.finish_line(lost.begun);
   }
 
   /// `reported`: the failure was reported, with its place.

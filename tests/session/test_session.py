@@ -218,18 +218,36 @@ class Lost(SessionTest):
         self.assertNotIn(b"Node does not exist", err)
 
     def test_read_whose_answer_is_lost(self):
-        self.znodes.create(self.root + "/a", b"x")
-        with Proxy(self.server.port) as proxy:
-            process = self.start_with("create /ready x", server=proxy.address + self.root)
-            proxy.swallow()
-            process.stdin.write(b"get /a\n")
-            self.close_input(process)
-            self.wait_until(lambda: proxy.swallowed)
-            proxy.cut()
-            out, err = process.communicate(timeout=60)
-            self.assertEqual((process.returncode, out), (3, b""))
-            self.assertIn(b"KeeperErrorCode = ConnectionLoss for /a", err)
-            self.assertNotIn(b"unknown", err)
+        """Whatever reads is asked again, and prints what it would have printed."""
+        self.assertEqual(self.run_zksh("-c", "create /a x; create /a/b y")[0], 0)
+        quotas = f"/zookeeper/quota{self.root}/a".encode()
+        above = self.server.address
+        self.assertEqual(self.run_zksh("setquota", "-n", "9", self.root + "/a", server=above)[0], 0)
+        inside = self.root + "/a"
+        commands = {
+            f"get {inside}": inside, f"get -w {inside}": inside, f"ls {inside}": inside, f"stat {inside}": inside,
+            f"getAcl {inside}": inside, f"exists {inside}": inside, f"sync {inside}": inside, f"ls -R {inside}": inside,
+            f"count {inside}": inside, f"watch -i -n 1 {inside}": inside, f"watch -R -i -n 2 {inside}": inside + "/b",
+            f"addWatch {inside}": inside + "/b", "config": "/zookeeper/config",
+            f"listquota {inside}": quotas.decode(), f"cp {inside} {self.root}/c0": inside,
+            f"cp -r {inside} {self.root}/c1": inside + "/b",
+        }
+        for command, sign in commands.items():
+            for how in (("-c", command), ()):
+                with self.subTest(command, how=how), Proxy(self.server.port) as proxy:
+                    plain = self.run_zksh(*how, text=b"" if how else command.encode(), server=above)
+                    self.run_zksh("-c", f"deleteall {self.root}/c?; true", server=above)
+                    proxy.swallow_after(sign.encode())
+                    process = self.start(*how, server=proxy.address)
+                    self.send(process, b"" if how else command.encode() + b"\n")
+                    self.close_input(process)
+                    self.wait_until(lambda proxy=proxy: proxy.swallowed)
+                    proxy.cut()
+                    out, err = process.communicate(timeout=60)
+                    self.assertEqual(process.returncode, 0, err)
+                    self.assertEqual(re.sub(r"\d\d:\d\d:\d\d\S*", "", out.decode()),
+                                     re.sub(r"\d\d:\d\d:\d\d\S*", "", plain[1]))
+                    self.run_zksh("-c", f"deleteall {self.root}/c?; true", server=above)
 
     def test_transaction_whose_answer_is_lost(self):
         steps = self.lose_answer(b"multi 'create /a new' 'create /b new'")

@@ -44,7 +44,7 @@ class SessionMulti : public testing::Test {
   void TearDown() override {
     for (const char* path : {"/lock/mine", "/lock", "/data", ""})
       other.start_remove({.path = root + path});
-    other.answer_of(other.start_sync("/"), "/", {});
+    other.await(other.start_sync("/"), {});
   }
 
   static std::unique_ptr<Session> connected(const std::string& chroot) {
