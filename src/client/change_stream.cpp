@@ -33,15 +33,57 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
   listener_.emplace(client_.monitor(), [this](const Monitor::Held& held, const void* subject) {
     if (!subject) hear(held);
   });
+  while (!set_up(stop)) {
+    tree_.clear();
+    known_.clear();
+    unreported_.clear();
+    await_reconnection(client_, options_.paths.front(), tree_.last_answer(), stop);
+    require_same_servers();
+    skip_events();
+  }
+  return present();
+}
+
+/// Watches and reads everything. Returns false if the connection was lost meanwhile.
+bool ChangeStream::set_up(const std::stop_token& stop) {
   for (const auto& path : options_.paths)
     tree_.add(path, options_.recursive ? WatchMode::Recursive : WatchMode::Persistent);
   const int result = tree_.catch_up(stop);
+  if (is_repeatable_failure(result)) return false;
   if (result != code::ok) throw ZkError(result, options_.paths.front());
   if (const auto hidden = tree_.hidden_root()) throw ZkError(code::no_auth, *hidden);
-  std::vector<NodeChange> present;
-  report(Phase::Initial, present, stop);
-  std::ranges::sort(present, {}, &NodeChange::path);
-  return present;
+  std::vector<NodeChange> ignored;
+  report(false, ignored, stop);
+  return unreported_.empty();
+}
+
+/// Forgets what has happened so far.
+void ChangeStream::skip_events() {
+  client_.monitor().with_lock([&](const Monitor::Held& held) {
+    (*mailbox_)(held).clear();
+    state_ = client_.state(held);
+  });
+}
+
+/// The existing nodes, by path. One that was gone before it could be read did not exist.
+std::vector<NodeChange> ChangeStream::present() {
+  std::erase_if(known_, [](const auto& entry) { return !entry.second.stat; });
+  std::vector<NodeChange> all;
+  all.reserve(known_.size());
+  const auto now = wall_clock_now();
+  for (const auto& [path, known] : known_)
+    all.push_back({.type = NodeChange::Type::Present,
+                   .path = path,
+                   .time = now,
+                   .after = known.stat,
+                   .new_value = known.value});
+  std::ranges::sort(all, {}, &NodeChange::path);
+  return all;
+}
+
+void ChangeStream::require_same_servers() {
+  if (client_.server() != server_)
+    throw Error("the session was switched to other servers: " + client_.server());
 }
 
 std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
@@ -59,7 +101,7 @@ std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
     if (lost_) continue;
     tree_.resolve_doubts();
     tree_.catch_up(stop);
-    report(Phase::Live, changes, stop);
+    report(false, changes, stop);
   }
   return changes;
 }
@@ -82,8 +124,7 @@ void ChangeStream::await_events(const std::stop_token& stop) {
 void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& changes,
                                   const std::stop_token& stop) {
   if (is_connected(state)) {
-    if (client_.server() != server_)
-      throw Error("the session was switched to other servers: " + client_.server());
+    require_same_servers();
     if (!std::exchange(lost_, false)) return;
     const auto now = wall_clock_now();
     changes.push_back({.type = NodeChange::Type::Gap,
@@ -93,7 +134,7 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
     tree_.note({.path = {}, .state = state});
     tree_.resolve_doubts();
     tree_.catch_up(stop);
-    report(Phase::AfterGap, changes, stop);
+    report(true, changes, stop);
     return;
   }
   if (state == SessionState::AuthFailed || (state == SessionState::Closed && !expired_))
@@ -106,7 +147,7 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
   tree_.note({.path = {}, .state = SessionState::Connecting});
 }
 
-void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
+void ChangeStream::report(bool missed, std::vector<NodeChange>& changes,
                           const std::stop_token& stop) {
   auto events = std::exchange(unreported_, {});
   for (auto& event : tree_.take_events()) events.push_back(std::move(event));
@@ -135,8 +176,7 @@ void ChangeStream::report(Phase phase, std::vector<NodeChange>& changes,
     auto change = change_of(event, node != nodes.end() && node->second ? &*node->second : nullptr);
     if (!change) continue;
     change->time = now;
-    change->missed = phase == Phase::AfterGap;
-    if (phase == Phase::Initial) change->type = NodeChange::Type::Present;
+    change->missed = missed;
     changes.push_back(std::move(*change));
   }
 }
@@ -176,12 +216,12 @@ bool ChangeStream::take(const std::string& path, Reading& reading, std::optional
     known.stat = stat.value;
     known.value.reset();
   }
-  if (result == code::no_node) return true;
-  if (result != code::ok) return false;
+  if (is_connection_failure(result)) return false;
+  if (result != code::ok) return true;  // it is gone, or hidden
   if (reading.children) {
     auto children = client_.await(reading.children, stop);
+    if (is_connection_failure(children.code)) return false;
     if (children.code == code::no_node) return true;
-    if (children.code != code::ok && children.code != code::no_auth) return false;
     // If they belong to different nodes, the deletion will be reported, and the node read again.
     known.children = std::move(children.value.names);
     known.cversion = children.value.stat.cversion;

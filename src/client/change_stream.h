@@ -92,13 +92,16 @@ class ChangeStream {
   };
   /// The nodes that were read, by path; nullopt: there is no such node.
   using Found = std::map<std::string, std::optional<Known>>;
-  enum class Phase { Initial, Live, AfterGap };
 
   void hear(const Monitor::Held& held);
+  bool set_up(const std::stop_token& stop);
+  void skip_events();
+  std::vector<NodeChange> present();
+  void require_same_servers();
   void await_events(const std::stop_token& stop);
   void follow_session(SessionState state, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
-  void report(Phase phase, std::vector<NodeChange>& changes, const std::stop_token& stop);
+  void report(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   bool read(Found& nodes, const std::stop_token& stop);
   Reading ask(const std::string& path);
   bool take(const std::string& path, Reading& reading, std::optional<Known>& found,

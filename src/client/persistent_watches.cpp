@@ -1,9 +1,13 @@
 // PersistentWatches: zkCli's addWatch, on a thread that lives as long as the session.
 #include "client/persistent_watches.h"
 
+#include "client/patient_connection.h"
+
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 namespace zksh {
@@ -16,7 +20,8 @@ bool PersistentWatches::hear(const Monitor::Held& held, const Event& event) {
 
 Pending<std::string> PersistentWatches::request(const std::string& path, bool add,
                                                 std::optional<WatchMode> mode) {
-  Request added{.path = path, .add = add, .mode = mode};
+  Request added{
+      .path = path, .add = add, .mode = mode, .server = client_->server(), .since = Clock::now()};
   auto done = added.done;
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
@@ -123,7 +128,7 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
   tree.resolve_doubts();
   tree.catch_up(stop);
   report_events(tree);
-  std::vector<Outcome<std::string>> results;
+  std::vector<std::optional<Result>> results;
   results.reserve(requests.size());
   for (const auto& request : requests) results.push_back(carry_out(tree, request, stop));
   monitor_.change([&](const Monitor::Held& held) {
@@ -131,8 +136,15 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
     state.reported += events.size();
     state.in_doubt = tree.in_doubt();
     state.in_progress.clear();
-    for (std::size_t i = 0; i < requests.size(); ++i)
-      (*requests[i].done)(held) = std::move(results[i]);
+    std::deque<Request> again;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (results[i])
+        (*requests[i].done)(held) = std::move(*results[i]);
+      else
+        again.push_back(std::move(requests[i]));
+    }
+    state.requests.insert(state.requests.begin(), std::make_move_iterator(again.begin()),
+                          std::make_move_iterator(again.end()));
     state.roots = tree.roots();
     state.active = !tree.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
   });
@@ -152,15 +164,18 @@ void PersistentWatches::report_events(WatchedTree& tree) {
   });
 }
 
-Outcome<std::string> PersistentWatches::carry_out(WatchedTree& tree, const Request& request,
-                                                  const std::stop_token& stop) {
+/// nullopt: the connection was lost, and there is another one; the request must be repeated when
+/// the events of both have been noted.
+std::optional<PersistentWatches::Result> PersistentWatches::carry_out(WatchedTree& tree,
+                                                                      const Request& request,
+                                                                      const std::stop_token& stop) {
   if (!request.add)
-    return {tree.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
+    return Result{tree.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
   const auto watch = tree.roots().find(request.path);
   std::optional<WatchMode> before;
   if (watch != tree.roots().end()) before = watch->second;
   tree.add(request.path, *request.mode);
-  Outcome<std::string> result;
+  Result result;
   try {
     result.code = tree.catch_up(stop);
   } catch (const TooManyNodes& error) {
@@ -174,7 +189,20 @@ Outcome<std::string> PersistentWatches::carry_out(WatchedTree& tree, const Reque
   }
   tree.take_events();  // existing nodes are not reported
   report_events(tree);
+  if (is_repeatable_failure(result.code)) return await_repeat(tree, request, result.code, stop);
   return result;
+}
+
+/// nullopt: there is a connection again; else the result of the request.
+std::optional<PersistentWatches::Result> PersistentWatches::await_repeat(
+    const WatchedTree& tree, const Request& request, int code, const std::stop_token& stop) {
+  try {
+    await_reconnection(*client_, request.path, std::max(tree.last_answer(), request.since), stop);
+  } catch (const ZkError& error) {
+    return Result{error.code(), {}};
+  }
+  if (client_->server() != request.server) return Result{code, {}};
+  return std::nullopt;
 }
 
 }  // namespace zksh

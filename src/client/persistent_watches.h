@@ -71,10 +71,13 @@ class PersistentWatches {
   void settle(std::chrono::milliseconds longest, const std::stop_token& stop);
 
  private:
+  using Result = Outcome<std::string>;
   struct Request {
     std::string path;
     bool add;
     std::optional<WatchMode> mode;
+    std::string server;         ///< the client's when it was made
+    Clock::time_point since{};  ///< when it was made
     /// If there are too many nodes, the error is a system error, and this says how many.
     Pending<std::string> done = std::make_shared<Answer<std::string>>();
   };
@@ -94,8 +97,10 @@ class PersistentWatches {
   void serve_once(WatchedTree& tree, const std::stop_token& stop);
   void give_up(WatchedTree& tree, const std::string& reason);
   void report_events(WatchedTree& tree);
-  Outcome<std::string> carry_out(WatchedTree& tree, const Request& request,
-                                 const std::stop_token& stop);
+  std::optional<Result> carry_out(WatchedTree& tree, const Request& request,
+                                  const std::stop_token& stop);
+  std::optional<Result> await_repeat(const WatchedTree& tree, const Request& request, int code,
+                                     const std::stop_token& stop);
 
   Monitor& monitor_;
   Report report_;

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "client/node_path.h"
+#include "client/patient_connection.h"
 #include "client/work_limits.h"
 
 #include <fmt/core.h>
@@ -154,14 +155,7 @@ void WatchedTree::note(const Event& event) {
 void WatchedTree::note_session(SessionState state) {
   switch (state) {
     case SessionState::Connecting:
-      // After reconnection everything is read again. The C client would set all watches again in a
-      // single request, which servers refuse as too large, again and again, if there are many
-      // nodes.
-      lost_ = true;
-      for (auto& [path, node] : nodes_) {
-        node.children_armed = false;
-        client_.forget_watches(path, mailbox_);
-      }
+      lose_watches();
       break;
     case SessionState::Connected:
     case SessionState::ConnectedReadOnly:
@@ -177,6 +171,16 @@ void WatchedTree::note_session(SessionState state) {
       forget_nodes();
       lost_ = false;
       break;
+  }
+}
+
+/// After reconnection everything is read again. The C client would set all watches again in a
+/// single request, which servers refuse as too large, again and again, if there are many nodes.
+void WatchedTree::lose_watches() {
+  lost_ = true;
+  for (auto& [path, node] : nodes_) {
+    node.children_armed = false;
+    client_.forget_watches(path, mailbox_);
   }
 }
 
@@ -265,9 +269,11 @@ int WatchedTree::catch_up(const std::stop_token& stop) {
     }
     const int result = take_answer(sent.front(), stop);
     sent.pop_front();
-    if (trouble == code::ok) trouble = result;
-    if (!refusal_.empty()) drop_requests();
+    if (trouble == code::ok || is_connection_failure(result)) trouble = result;
+    if (is_connection_failure(trouble) || !refusal_.empty()) drop_requests();
   }
+  // The connection's end may not have been noted yet, and the next one must not set these watches.
+  if (is_connection_failure(trouble)) lose_watches();
   if (!refusal_.empty()) throw TooManyNodes(std::exchange(refusal_, {}));
   return trouble;
 }
@@ -302,7 +308,9 @@ int WatchedTree::take_answer(Request& request, const std::stop_token& stop) {
   if (!node || (!request.stat && !request.children)) return code::ok;
   (of_stat ? node->stat_requested : node->children_requested) = false;
   if (!of_stat) request.slot = node->children_slot;
-  switch (const int result = of_stat ? stat.code : children.code) {
+  const int result = of_stat ? stat.code : children.code;
+  if (!is_connection_failure(result)) last_answer_ = Clock::now();
+  switch (result) {
     case code::ok:
       if (of_stat)
         take_stat(request, *node, stat.value);

@@ -63,9 +63,12 @@ class WatchedTree {
   void resolve_doubts();
   /// Reads all that is needed after notes and additions, with many requests in flight. Blocks;
   /// throws Cancelled, and TooManyNodes; the nodes that did not fit are not watched then, so a
-  /// watch must be removed, or all of them. Returns the code of the first request that failed
-  /// because of the connection, or ok; what it did not read is read after reconnection.
+  /// watch must be removed, or all of them. Returns ok, or the code of a request that failed. If
+  /// that was because of the connection, no more are sent, and everything is read again once the
+  /// next connection is noted.
   int catch_up(const std::stop_token& stop);
+  /// When the last answer arrived, for await_reconnection.
+  Clock::time_point last_answer() const { return last_answer_; }
   /// Call after catch_up: a root whose Stat may not be read, so that servers send no events about
   /// it.
   std::optional<std::string> hidden_root() const;
@@ -123,6 +126,7 @@ class WatchedTree {
   bool is_reported_anyway(const Event& event) const;  ///< by a persistent watch
 
   void note_session(SessionState state);
+  void lose_watches();
   void note_printed(const Event& event);
   void note_change(const Event& event);
   void note_deleted(const Event& event, Node& node);
@@ -155,7 +159,8 @@ class WatchedTree {
   std::size_t bytes_ = 0;  ///< estimated, of nodes_
   std::string refusal_;    ///< why a node was not added; empty: none was left out
   std::uint64_t last_serial_ = 0;
-  bool lost_ = false;                 ///< the connection is lost, and with it all one-shot watches
+  bool lost_ = false;  ///< the connection is lost, and with it all one-shot watches
+  Clock::time_point last_answer_ = Clock::now();
   std::optional<Event> last_change_;  ///< the last event, if it was private and is reported
   std::vector<Slot> slots_;
   std::deque<Request> requests_;  ///< not sent yet

@@ -82,9 +82,27 @@ TEST_F(PersistentWatchesTest, PrintedEventsPassThroughWhileThereAreWatches) {
 TEST_F(PersistentWatchesTest, AWatchThatCannotBeSetIsAnErrorAndNotThere) {
   const auto attachment = watches.attach(fake);
   create("/a");
-  fake.fail_request(2, FakeClient::When::BeforeItIsApplied);
-  EXPECT_EQ(code_of([&] { watches.add("/a", WatchMode::Recursive, {}); }), code::connection_loss);
+  fake.fail_request(2, FakeClient::When::BeforeItIsApplied, code::closing);
+  EXPECT_EQ(code_of([&] { watches.add("/a", WatchMode::Recursive, {}); }), code::closing);
   EXPECT_FALSE(watches.remove("/a", std::nullopt, {}));
+}
+
+TEST_F(PersistentWatchesTest, AWatchIsSetOnTheNextConnectionIfThisOneIsLostMeanwhile) {
+  const auto attachment = watches.attach(fake);
+  for (const auto* const path : {"/a", "/a/b", "/c"}) create(path);
+  watches.add("/c", WatchMode::Recursive, {});
+  fake.lose(3, FakeClient::When::BeforeItIsApplied, FakeClient::Loss::OfConnection);
+  std::jthread back([&](const std::stop_token& stop) {
+    server.monitor().wait(stop, [&](const Monitor::Held& held) {
+      return fake.state(held) == SessionState::Connecting;
+    });
+    set("/c");  // meanwhile
+    fake.reconnect();
+  });
+  watches.add("/a", WatchMode::Recursive, {});
+  EXPECT_THAT(told(), ElementsAre("/c"));
+  set("/a/b");
+  EXPECT_THAT(told(), ElementsAre("/a/b"));
 }
 
 TEST_F(PersistentWatchesTest, TheNextSessionHasNoWatches) {

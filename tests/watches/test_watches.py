@@ -180,6 +180,37 @@ class Lost(WatchTest):
             self.change(f"set /top/{name}7 x")
             self.assertEqual(self.next_event(watcher), ("NodeDataChanged", f"/top/{name}7"))
 
+    def test_a_connection_lost_while_a_large_watch_is_set(self):
+        # By then the C client has too many watches to set them again in one request.
+        self.run_zksh("fill", "-n", "40000", "-d", "1", "/top")
+        with Proxy(self.server.port) as proxy:
+            watcher = self.start("--keep-going", server=proxy.address + self.root)
+            proxy.swallow_after(self.root.encode() + b"/top/n0030000")
+            self.send(watcher, b"addWatch /top\ncreate -e /ready x\n")
+            self.wait_until(lambda: proxy.swallowed)
+            proxy.cut()
+            self.wait_until(lambda: self.znodes.exists(self.root + "/ready"), 60)
+            self.change("set /top/n0000007 x", "set /top/n0039999 x")
+            self.assertEqual([self.next_event(watcher) for _ in range(2)],
+                             [("NodeDataChanged", f"/top/n00{end}") for end in ("00007", "39999")])
+
+    def test_a_connection_lost_while_a_stream_begins_makes_nothing_new(self):
+        self.run_zksh("fill", "-n", "1000", "-d", "1", "/top")
+        for sign in (b"/top/n0000500", b"/top"):
+            with Proxy(self.server.port) as proxy:
+                told = self.file("told", "")
+                proxy.swallow_after(self.root.encode() + sign)
+                watcher = self.start("watch", "-R", "-n", "1", "-x", f"echo $ZKSH_EVENT_PATH >> {told}",
+                                     "-o", "plain", "/top", server=proxy.address + self.root)
+                self.wait_until(lambda proxy=proxy: proxy.swallowed)
+                proxy.cut()
+                # Whatever it reports first, that ends it.
+                while watcher.poll() is None:
+                    self.change("set /top/n0000007 x")
+                out, err = watcher.communicate(timeout=60)
+                self.assertEqual((watcher.returncode, self.text("told")), (0, "/top/n0000007\n"), err)
+                self.assertIn(b"\tchanged\t/top/n0000007\t", out)
+
     def test_all_watches_end_when_the_session_expires(self):
         self.change("create /top")
         watcher = self.start("--keep-going", "-t", "1000")
