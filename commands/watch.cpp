@@ -89,8 +89,8 @@ void announce(Context& cx, const Args& a) {
                   a.recursive ? " and everything below" : "");
 }
 
-int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_token& stop) {
-  Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
+void follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress,
+            const std::stop_token& stop) {
   const auto present = stream.begin(stop);
   warn(cx, stream);
   announce(cx, a);
@@ -101,7 +101,6 @@ int follow(Context& cx, const Args& a, ChangeStream& stream, const std::stop_tok
     warn(cx, stream);
     more = print(cx, a, changes, progress);
   }
-  return progress.failed ? status::failure : status::ok;
 }
 
 int run(Context& cx, const Args& a) {
@@ -112,12 +111,15 @@ int run(Context& cx, const Args& a) {
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
   const TimeLimit limit(cx.client.monitor(), time, cx.stop);
   ChangeStream stream(cx.client, std::move(options));
+  Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
+  int result = status::ok;
   try {
-    return follow(cx, a, stream, limit.stop());
+    follow(cx, a, stream, progress, limit.stop());
   } catch (const Cancelled&) {
     if (!limit.reached()) throw;
-    return status::timed_out;
+    result = status::timed_out;
   }
+  return progress.failed ? status::failure : result;
 }
 
 }  // namespace
@@ -140,8 +142,9 @@ extern const Command watch_command = make_command<Args>(
          "ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, "
          "ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or 1); with -d also ZKSH_EVENT_OLD and "
          "ZKSH_EVENT_NEW (values up to 64 KiB without NUL bytes). Unknown values are empty. If a "
-         "program fails, zksh reports it on stderr and exits with status 1.\n\nThe status is 0 "
-         "when --count is reached, 124 when the time is up, and 130 after Ctrl-C.\n\n-o plain "
+         "program fails, zksh reports it on stderr and goes on.\n\nThe status is 0 "
+         "when --count is reached, 124 when the time is up, and 130 after Ctrl-C; in the first two "
+         "cases it is 1 if a program failed.\n\n-o plain "
          "prints fields separated by tabs, with a dash for an empty one: time (milliseconds since "
          "1970), type, path, zxid (0x…), version, ephemeral owner (0x0: none), missed (0 or 1), "
          "old value, new value, added children, removed children. Control characters, backslashes, "
