@@ -11,6 +11,8 @@
 #include "tree/tree_apply.h"
 #include "tree/tree_file.h"
 
+#include <unistd.h>
+
 namespace zksh::command_apply {
 namespace {
 
@@ -29,7 +31,7 @@ void declare(Options& o, Args& a) {
   o.flag("-v,--verbose", a.verbose, "Print every change.");
   o.flag("-y,--yes", a.yes, "Remove nodes without asking.");
   declare_work_limits(o, a.limits);
-  o.file("file", a.file, "A dump file; - for standard input.");
+  o.file("file", a.file, "A dump file; by default, or for -, standard input.");
 }
 
 std::string counts_text(const ApplyCounts& counts) {
@@ -108,8 +110,8 @@ std::string top_of(const Context& cx, const Args& a, const TreeFile& file) {
 }
 
 /// Finds out what would be removed, and asks for confirmation.
-bool confirmed(Context& cx, const Args& a) {
-  TreeFile file(cx, *a.file);
+bool confirmed(Context& cx, const Args& a, const std::string& name) {
+  TreeFile file(cx, name);
   auto plan = plan_of(cx, a, top_of(cx, a, file));
   plan.rehearse = true;
   plan.on_write = [](const WriteDescription& /*write*/) {};
@@ -124,12 +126,21 @@ bool confirmed(Context& cx, const Args& a) {
                       removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"));
 }
 
+/// Without a name, what a program pipes or redirects to zksh.
+std::string file_name(const Context& cx, const Args& a) {
+  if (a.file) return *a.file;
+  const bool own_input = cx.input == Input::Arguments || cx.input == Input::Text;
+  if (!own_input || isatty(STDIN_FILENO) == 1)
+    throw SyntaxError("too few arguments: file expected");
+  return "-";
+}
+
 int run(Context& cx, const Args& a) {
-  if (!a.file) throw SyntaxError("too few arguments: file expected");
-  const auto size = checked_size(cx, *a.file);
-  if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a))
+  const auto name = file_name(cx, a);
+  const auto size = checked_size(cx, name);
+  if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a, name))
     throw Error("nothing was changed");
-  TreeFile file(cx, *a.file);
+  TreeFile file(cx, name);
   auto plan = plan_of(cx, a, top_of(cx, a, file));
   const auto top = plan.top;
   Progress progress(cx.out, cx.background, "nodes");
@@ -154,8 +165,9 @@ extern const Command apply_command = make_command<Args>(
          "and quotas. Nodes that are not in the dump stay, unless you give --prune; ephemeral "
          "nodes and the nodes above them are never removed. The last line counts the changes. If "
          "apply is interrupted or fails, run it again: it continues where it stopped. A file is "
-         "checked first: if it is truncated or malformed, nothing is changed. Standard input is "
-         "applied as it is read.\n\nA node that somebody else changes at the same time is reported "
+         "checked first: if it is truncated or malformed, nothing is changed. Standard input, such "
+         "as a pipe from `dump`, is applied as it is read.\n\nA node that somebody else changes at "
+         "the same time is reported "
          "as a conflict, not overwritten. New nodes have their final ACL from the start. The "
          "exception is an ACL that would lock this session out: then the session has access until "
          "the nodes below are written. The kind of an existing node cannot be changed. Conflicts, "
