@@ -33,11 +33,12 @@ extern const Command connect_command = make_command<Args>(
     {.name = "connect",
      .group = "Session",
      .summary = "Open a new session, with the same servers or others",
-     .keywords = {"server", "reconnect", "session"},
+     .keywords = {"server", "reconnect", "session", "tls", "ssl", "sasl", "kerberos", "encryption"},
      .details = "Opens a new session, then closes the current one: its ephemeral nodes are "
                 "removed, its watches and identities are gone, and programs under its locks are "
                 "ended first. If no session can be opened within --connect-timeout, the current "
-                "one stays. The default port is 2181.",
+                "one stays. The default port is 2181. TLS and SASL are chosen when zksh starts, by "
+                "options or in its configuration: see zksh-security(7).",
      .examples = {{"connect", "Open a new session with the same servers."}},
      .zkcli_syntax = "host:port",
      .needs = Needs::Nothing,

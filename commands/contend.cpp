@@ -52,11 +52,13 @@ void declare(Options& o, Args& a) {
   o.choice("--recipe", a.recipe, recipe_names, "recipe",
            "How contenders wait for each other (fair).");
   o.flag("--compare", a.compare, "Run fair, then --recipe (herd), and compare them side by side.");
-  o.choice("--mode", a.mode, wanted_names, "mode",
-           "An exclusive lock, or one side of a read/write lock (exclusive).");
+  o.choice(
+      "--mode", a.mode, wanted_names, "mode",
+      "What each one asks for: an exclusive lock (the default), or the write or the read side of "
+      "a read/write lock.");
   o.number("--readers", a.readers, "count", "Number of contenders that read; the others write.");
   o.choice("--compat", a.compat, compat_names, "names",
-           "Node names of another library, as for lock.");
+           "Node names of another library: curator (the default), kazoo or all, as for `lock`.");
   o.number("--sessions", a.sessions, "count",
            "Number of sessions that the contenders share (1, the shell's own; for recipes other "
            "than fair one per contender, at most 50).");

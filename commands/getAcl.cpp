@@ -87,8 +87,8 @@ extern const Command getAcl_command = make_command<Args>(
      .summary = "Show a node's ACL",
      .keywords = {"permission", "rights", "access", "security", "owner"},
      .details = "Each entry is an identity (scheme and ID) and its permissions: c create children, "
-                "d delete children, r read, w write, a set the ACL. With -o plain, the whole ACL "
-                "is on one line, as setAcl takes it. Digest hashes show as x if you may not set "
+                "d delete children, r read, w write, a set the ACL. With -o plain, each entry is "
+                "on a line, as setAcl takes it. Digest hashes show as x if you may not set "
                 "the ACL, and always with -o json. -R lists the subtree in the order of `find`; "
                 "nodes that may not be read are left out, and the status is 7.",
      .examples = {{"getAcl /zookeeper", "The ACL."},

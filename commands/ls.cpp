@@ -82,7 +82,8 @@ extern const Command ls_command = make_command<Args>(
                 "columns, in colours, with a slash after names that have children and a * after "
                 "ephemerals. In `| program` and `> file` there is one name a line. zkCli's form, "
                 "[a, b], is printed on piped input and with -o zkcli. -R prints full paths: the "
-                "node, then the subtree of each child; nodes that vanish meanwhile are left out. "
+                "node, its children, then what is below each child; nodes that vanish meanwhile "
+                "are left out. "
                 "With several nodes, each list has its path above it; with -o plain, each name has "
                 "its path "
                 "before it. A last word watch, true or 1 is zkCli 3.4's form of -w.",

@@ -131,10 +131,11 @@ extern const Command setAcl_command = make_command<Args>(
          "Replaces the whole ACL. Permissions are c create children, d delete children, r "
          "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "
          "ip:ADDRESS/BITS, digest:USER:HASH, and auth:: for the identities of this session "
-         "(addauth). An entry that nobody can ever meet is refused: without permissions, a "
-         "digest that is none, an ip that is no address; --force sets it nevertheless. -R "
-         "changes the whole subtree in the order of `ls -R`; nodes that fail are reported, and the "
-         "others are still changed. Prints nothing on success.",
+         "(addauth). If an entry cannot be parsed, nothing is written; on piped input that entry "
+         "alone is left out, as in zkCli. An entry that nobody can ever meet is refused: without "
+         "permissions, a digest that is none, an ip that is no address; --force sets it "
+         "nevertheless. -R changes the whole subtree in the order of `ls -R`; nodes that fail are "
+         "reported, and the others are still changed. Prints nothing on success.",
      .examples = {{"create /app", "Create a node that everybody may do anything with."},
                   {"setAcl /app world:anyone:cdrwa", "Give everybody all permissions."},
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",

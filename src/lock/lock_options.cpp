@@ -79,7 +79,8 @@ void declare_ends(Options& o, LockOptions& a) {
       "ended first, a waiting contender leaves the queue with status 75), ignore, or a command for "
       "$SHELL -c. The command runs beside the program and WITHOUT the lock; it may itself end the "
       "program or release the lock (`kill`, `unlock`). zksh waits 5 s for it before it exits, then "
-      "kills it; at once if the lock is lost.");
+      "kills it; at once if the lock is lost. Its environment has ZKSH_LOCK_PATH and "
+      "ZKSH_LOCK_NODE.");
   o.flag("--guard", a.guard,
          "Guard this shell's writes: the servers refuse them once the lock is lost.");
 }
@@ -93,7 +94,8 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   declare_ends(o, a);
   if (names) {
     o.choice("--compat", a.compat, compat_names, "names",
-             "Node names of this library; all: names that every known library sees (kazoo's "
+             "Node names of this library: curator, kazoo, or all, which are names that every known "
+             "library sees (kazoo's "
              "readers then wait for ours, since its Lock would pass them otherwise). Default: "
              "Curator's, or all if contenders that would not see those are in the queue.");
     o.choice("--recipe", a.recipe, recipe_names, "name",
@@ -102,7 +104,9 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
              "contenders of other recipes do not see. The last two are for teaching.");
   }
   o.choice("--parent", a.parent, parent_names, "kind",
-           "How to create the lock's node if it is missing. The servers remove empty containers.");
+           "How to create the lock's node if it is missing: container (the servers remove it some "
+           "time after the last contender has gone) or persistent. Default: container; persistent "
+           "with other names than Curator's, and on servers before 3.5.");
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 if the place in the queue is lost, instead of queueing again.");
   o.flag("--force", a.force, "Allow / and nodes below /zookeeper.");
