@@ -46,7 +46,7 @@ class Removals(UsualPrompt):
     def test_quotas_that_outlive_their_node(self):
         self.tree(1)
         screen = self.start()
-        self.run_line(screen, "setquota -n 5 /app", 1)
+        self.run_line(screen, "setquota -n 5 /app", 0)
         screen.type("rmr /app\n")
         screen.wait_for("/app: 2 nodes. Delete them? [y/N]")
         screen.type("y\n")
