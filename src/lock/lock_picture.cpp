@@ -58,13 +58,19 @@ std::string address_text(const LockSeat& seat, bool with_port) {
                                        : seat.address.substr(0, seat.address.rfind(':')));
 }
 
+/// Whether it waits, and watches none of the contenders' nodes. Servers do not report watches on a
+/// list of children.
+bool may_watch_list(const LockSeat& seat) {
+  return seat.state == SeatState::Waits && !seat.waits_for;
+}
+
 std::string behind_text(const LockSeat& seat) {
   if (seat.waits_for) return fmt::format("#{}", *seat.waits_for);
   switch (seat.state) {
     case SeatState::Next:
       return "a lease";
     case SeatState::Waits:
-      return "nobody";
+      return "list?";
     default:
       return "-";
   }
@@ -176,7 +182,7 @@ class SeatTable {
     });
     token_ = add("token", true, [](const LockSeat& seat) { return std::to_string(seat.token); });
     add("behind", false, behind_text);
-    watched_ = add("watched by", false, watched_by_text);
+    watched_ = add(view.measured ? "watched by" : "should watch it", false, watched_by_text);
     table_.set_elastic(owner_);
     const bool no_addresses =
         std::ranges::all_of(view.seats, [](const LockSeat& seat) { return !seat.connected; });
@@ -231,8 +237,9 @@ std::string time_of_day(std::int64_t milliseconds) {
 }
 
 std::string changes_text(const LockChanges& changes, std::int64_t now) {
-  auto text =
-      fmt::format("{} to {}: {} left", time_of_day(changes.since), time_of_day(now), changes.left);
+  auto text = fmt::format(
+      "{} to {}: {} left the queue", time_of_day(changes.since), time_of_day(now),
+      changes.left == 1 ? "1 contender has" : fmt::format("{} contenders have", changes.left));
   if (changes.events)
     text += fmt::format("; watch events: {} by deletions, {} by lists",
                         std::max<std::int64_t>(0, changes.events->deleted),
@@ -240,7 +247,7 @@ std::string changes_text(const LockChanges& changes, std::int64_t now) {
   return text;
 }
 
-/// "kazoo #3 #5, go-zookeeper #4"
+/// "kazoo #3 #5, go-zookeeper #4": whose names they have, which others may have given them.
 std::string foreign_text(const LockView& view) {
   std::map<std::string_view, std::vector<std::string>> by_family;
   for (const auto& seat : view.seats)
@@ -270,7 +277,12 @@ std::vector<std::string> notes(const LockView& view, const PictureStyle& style) 
   std::vector<std::string> lines;
   if (style.changes) add_note(changes_text(*style.changes, style.now), style.columns, lines);
   if (const auto foreign = foreign_text(view); !foreign.empty())
-    add_note("foreign: " + foreign, style.columns, lines);
+    add_note("not zksh's, by their names: " + foreign, style.columns, lines);
+  if (std::ranges::any_of(view.seats, may_watch_list))
+    add_note(
+        "list?: watches no contender's node; it may watch the list of contenders, which servers do "
+        "not report: then each change wakes it",
+        style.columns, lines);
   if (!view.others.empty())
     add_note("no contenders: " + others_text(view.others), style.columns, lines);
   for (const auto& circle : view.circles) add_note(circle_text(circle), style.columns, lines);
@@ -365,6 +377,7 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
   std::map<std::size_t, Stage> waiting;
   Stage holders;
   Stage next;
+  Stage herd;
   std::vector<Stage> alone;
   for (const auto& seat : view.seats) {
     if (seat.waits_for)
@@ -373,8 +386,17 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
       holders.push_back(seat.number);
     else if (seat.state == SeatState::Next)
       next.push_back(seat.number);
+    else if (may_watch_list(seat))
+      herd.push_back(seat.number);
     else
       alone.push_back({seat.number});
+  }
+  // Whoever watches the list waits for whoever holds the lock.
+  if (!herd.empty() && !holders.empty()) {
+    auto& behind = waiting[holders.back()];
+    behind.insert(behind.end(), herd.begin(), herd.end());
+  } else {
+    for (const auto number : herd) alone.push_back({number});
   }
   // Whoever waits for any lease may be shown after the last one.
   if (!next.empty() && !holders.empty()) waiting[holders.back()] = next;

@@ -14,6 +14,10 @@ namespace {
 
 double in_seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
 
+std::string seconds_text(std::int64_t milliseconds) {
+  return fmt::format("{:.1f} s", static_cast<double>(milliseconds) / 1000);
+}
+
 std::string ordinal(std::size_t number) {
   const auto teen = number % 100 >= 11 && number % 100 <= 13;
   const char* suffix = "th";
@@ -89,10 +93,9 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
           ? fmt::format("waiting {}: no lease free, {} of {} taken", path, leases.taken, leases.all)
           : fmt::format("waiting {}: {} leases wanted, {} of {} taken", path, leases.wanted,
                         leases.taken, leases.all);
-  if (!place.holder.empty())
-    line +=
-        fmt::format(" (the oldest for {:.1f} s: {})",
-                    static_cast<double>(place.holder_age_ms) / 1000, owner_in_line(place.holder));
+  if (!place.holder.empty() && place.holder_age_ms)
+    line += fmt::format(" (the oldest for {}: {})", seconds_text(*place.holder_age_ms),
+                        owner_in_line(place.holder));
   return line;
 }
 
@@ -100,18 +103,20 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
-  const double age = static_cast<double>(place.holder_age_ms) / 1000;
   if (place.position == 0) {  // there is no queue, or it is not in it
     auto line = fmt::format("waiting {}: {}", path, behind(place));
-    if (!place.holder.empty()) line += fmt::format(" (holds it for {:.1f} s)", age);
+    if (!place.holder.empty() && place.holder_age_ms)
+      line += fmt::format(" (has held it for {})", seconds_text(*place.holder_age_ms));
     return line;
   }
   const auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position),
                                 place.count, behind(place));
+  if (!place.holder_age_ms) return line;
   // The time in the queue; only the holder knows how much of it was waiting.
-  if (place.position == 2) return line + fmt::format(" (holds it for {:.1f} s at most)", age);
-  return line + fmt::format(" (first: {}, holds it for {:.1f} s at most)",
-                            owner_in_line(place.holder), age);
+  auto holder = fmt::format("has held it for at most {}", seconds_text(*place.holder_age_ms));
+  if (place.holder_stays) holder += "; its node is persistent, so that only deleting it ends that";
+  if (place.position == 2) return fmt::format("{} ({})", line, holder);
+  return fmt::format("{} (first: {}, {})", line, owner_in_line(place.holder), holder);
 }
 
 }  // namespace zksh

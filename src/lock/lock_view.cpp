@@ -206,11 +206,16 @@ class ViewMaker {
       flaws.push_back(
           fmt::format("{} hold a lease although there are {}: not all use the same number", leases,
                       *view_.limit));
-    for (const auto& seat : view_.seats)
+    for (const auto& seat : view_.seats) {
+      if (seat.session == 0 && seat.token != 0)
+        flaws.push_back(fmt::format(
+            "#{} is a persistent node, which belongs to no session; only deleting it removes it",
+            seat.number));
       if (seat.alive == false)
         flaws.push_back(fmt::format(
             "#{} belongs to session {}, which has ended; only deleting its node removes it",
             seat.number, session_text(seat.session)));
+    }
   }
 
   const LockReading& reading_;

@@ -177,6 +177,7 @@ Task<> LockTurn::report_place(LockStanding standing, Data owner) {
   if (outcome.code == code::ok) {
     place.holder = outcome.value.data.value_or("");
     place.holder_age_ms = age_ms(outcome.value.stat);
+    place.holder_stays = outcome.value.stat.ephemeral_owner == 0;
   }
   report_.waiting(place);
 }

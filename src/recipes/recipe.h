@@ -44,7 +44,9 @@ struct LockPlace {
   std::string predecessor_node{};
   std::string holder{};  ///< owner data of the first in the queue
   /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
-  std::int64_t holder_age_ms = 0;
+  /// nullopt: not known.
+  std::optional<std::int64_t> holder_age_ms{};
+  bool holder_stays = false;  ///< its node is no ephemeral: no session's end removes it
   /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
   /// holder is the one with the oldest lease.
   LeaseCount leases{};

@@ -170,7 +170,7 @@ class Masker:
                   rb"[0-9a-f]{24}(?=__))", lambda m: b"<GUID>" + (m[1] or b""))
         self.rule(rb"\b(token=|ZKSH_LOCK_TOKEN=)(\d+)((?:,\d+)*)",
                   lambda m: m[1] + b"<TOKEN>" + b",<TOKEN>" * m[3].count(b","))
-        self.rule(rb"\b(waited=|held=|for )\d+\.\d+( ?s\b)", lambda m: m[1] + b"<TIME>" + m[2])
+        self.rule(rb"\b(waited=|held=|for |at most )\d+\.\d+( ?s\b)", lambda m: m[1] + b"<TIME>" + m[2])
         self.rule(rb"\(\d+\.\d+ ms\)", lambda m: b"(<TIME> ms)")
         self.rule(rb"\bhost=\S+ pid=\d+( user=\S+)?",
                   lambda m: b"host=<HOST> pid=<PID>" + (b" user=<USER>" if m[1] else b""))

@@ -63,12 +63,25 @@ TEST(LockPicture, HasEverythingWhereThereIsRoom) {
   EXPECT_EQ(text,
             "/demo  exclusive  2 contenders  counter 5\n"
             "#  state  mode  owner                    address             session             age"
-            "       token  behind  watched by\n"
+            "       token  behind  should watch it\n"
             "1  HOLDS  excl  ops@db1 4711 nightly.sh  10.11.12.101:41234  0x100002513350001  2.1s"
             "  4294967301  -       #2\n"
             "2  waits  excl  ops@db1 4711 nightly.sh  10.11.12.102:41234  0x100002513350002  2.1s"
             "  4294967302  #1      -\n"
             "#1 ◄ #2\n");
+}
+
+TEST(LockPicture, TheHerdLooksLikeOne) {
+  auto view = view_of(queue_of(4));
+  view.measured = true;
+  for (auto& seat : view.seats) {
+    seat.waits_for.reset();
+    seat.watched_by.clear();
+  }
+  const auto text = picture(view, 0);
+  EXPECT_THAT(text, HasSubstr("#1 ◄ {#2 #3 #4}\n"));
+  EXPECT_THAT(text, HasSubstr("  list?   -\n"));
+  EXPECT_THAT(text, HasSubstr("list?: watches no contender's node"));
 }
 
 TEST(LockPicture, FitsAnyWidthAndKeepsWhatMatters) {
@@ -160,7 +173,7 @@ TEST(LockPicture, WhatChanged) {
       .now = 5000,
       .changes = LockChanges{.since = 1000, .left = 3, .events = ServersAccount::Events{4, 0}}};
   EXPECT_THAT(lock_picture(view_of(queue_of(1)), style),
-              testing::Contains(HasSubstr("3 left; watch events:")));
+              testing::Contains(HasSubstr("3 contenders have left the queue; watch events:")));
 }
 
 std::vector<std::string> chains(const std::vector<std::size_t>& behind) {
