@@ -34,8 +34,6 @@ constexpr auto sessions_stay = 10s;
 // A waiter sets its watch shortly after reading the queue.
 constexpr auto watch_delay = 100ms;
 constexpr int watch_patience = 3;
-/// Servers list all their watches, whatever node is asked for.
-constexpr std::int64_t most_watches = 10'000;
 // A deadlock may arise at other locks, which are not watched, and searching costs many reads.
 constexpr auto circles_stay = 2s;
 constexpr auto between_circles = 5s;
@@ -136,11 +134,6 @@ class LockViewer {
     account.addresses = of_sessions_.addresses;
     account.all_addresses = of_sessions_.all_addresses;
     account.sessions = of_sessions_.sessions;
-    // Without being told to, only what costs the servers little.
-    if (!watchers_ && watchers_told_ && account.watches && *account.watches <= most_watches) {
-      account.watchers = words_.ask({.watchers = true}).watchers;
-      watchers_told_ = account.watchers.has_value();
-    }
     if (account.watches)
       *account.watches -= std::min(*account.watches, static_cast<std::int64_t>(reader_.watches()));
     return account;
@@ -175,7 +168,6 @@ class LockViewer {
   std::string path_;
   bool watch_;
   bool watchers_;
-  bool watchers_told_ = true;        ///< by the servers, when they were last asked
   std::set<std::string> own_paths_;  ///< of this shell's locks
   std::set<std::string> passing_;    ///< see WaitGraph
   LockReader reader_;
@@ -322,7 +314,7 @@ void declare(Options& o, Args& a) {
   o.flag("-r,-R,--recursive", a.recursive, "List all locks below the path, one a line.");
   o.flag("-w,--watch", a.watch, "Update the view on every change, until Ctrl-C.");
   o.flag("--watchers", a.watchers,
-         "Ask the servers who watches whom (wchp), also if they have more than 10000 watches.");
+         "Ask the servers who watches whom (wchp) instead of deriving it from the lock recipe.");
   o.node("path", a.path, "The lock, or with -r the top of the subtree.");
 }
 
@@ -504,13 +496,12 @@ extern const Command locks_command = make_command<Args>(
          "clock. Addresses (cons), dead sessions (dump), the number of watches (wchs) and watch "
          "events (mntr) come from the servers of the connect string, if their "
          "4lw.commands.whitelist allows it, or from their AdminServers (see `help 4lw`); a dash "
-         "means unknown. So does who watches whom (wchp); where they do not say, the column is "
-         "called "
-         "\"should watch it\", and follows from the lock recipe. Servers do not report watches on "
-         "the "
-         "list of contenders: \"list?\" is a contender that watches no other one's node, so that "
-         "perhaps each change wakes it (the herd effect).\n\n-w redraws on each change; on a "
-         "terminal the ages keep counting "
+         "means unknown. The column \"should watch it\" follows from the lock recipe; --watchers "
+         "asks the "
+         "servers who does (wchp). They do not report watches on the list of contenders: \"list?\" "
+         "is "
+         "one that watches no other one's node, so that perhaps each change wakes it (the herd "
+         "effect).\n\n-w redraws on each change; on a terminal the ages keep counting "
          "without further requests. The line below the chain counts the contenders that have left "
          "and the watch events that the servers have sent meanwhile, without those of this view; "
          "servers count events for all nodes together. A shell that holds a lock watches its own "

@@ -96,7 +96,7 @@ std::string gap_text(const NodeChange& change) {
   const auto seconds = static_cast<double>(change.time - change.since) / 1e3;
   return (change.expired ? std::string("the session expired; its ephemerals are gone")
                          : fmt::format("no connection for {:.1f} s", seconds)) +
-         "; what was missed follows, if anything";
+         "; missed changes follow, if any";
 }
 
 /// A field of plain output.

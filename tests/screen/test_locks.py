@@ -66,7 +66,7 @@ class LiveLocks(ShellTest):
         self.wait_rows(screen, "1 HOLDS excl alice", "2 waits excl carol")
         self.leave("alice")
         self.wait_rows(screen, "1 HOLDS excl carol")
-        screen.wait_for("2 left")
+        screen.wait_for("2 contenders have left")
         self.assert_one_picture(screen)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)
@@ -104,8 +104,8 @@ class LiveLocks(ShellTest):
         self.join("alice")
         screen = self.watch(width=60)
         screen.wait_for(lambda s: "address" not in s.text() and "alice" in s.text())
-        screen.resize(140, 24)
-        screen.wait_for("watched by")
+        screen.resize(170, 24)
+        screen.wait_for("should watch it")
 
     def test_ages_go_on(self):
         self.join("alice")

@@ -31,7 +31,7 @@ class WatchAtThePrompt(ShellTest):
         screen.wait_for("connection lost (")
         self.server.start()
         self.connect_znodes()
-        self.ended_with(screen, 1, "what was missed follows, if anything")
+        self.ended_with(screen, 1, "missed changes follow, if any")
         self.znodes.set(self.root + "/a", b"2")
         self.ended_with(screen, 1, '"1" → "2"')
         screen.keys("C-c")
