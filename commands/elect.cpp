@@ -85,7 +85,7 @@ extern const Command elect_command = make_command<Args>(
                 "leader's proposal, then each new leader's. If there is no leader, it says so on "
                 "stderr. A leader that leads only for a moment can be missed.",
      .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
-     .json = "leader node token",
+     .json = "leader node token | node [token] [tokens] [pid]",
      .strict = true,
      .endless = {"--listen"},
      .writes = true},

@@ -67,7 +67,7 @@ extern const Command lock_command = make_command<Args>(
           {"lock -w 30 /jobs/nightly -c 'date | cat'", "Wait for the lock up to 30 seconds."},
           {"lock --once 2026-11-22 /jobs/nightly date", "Run it once, on one of many machines."},
           {"lock /jobs/nightly", "Hold it in this shell; `unlock` releases it."}},
-     .json = "node [pid]",
+     .json = "node [token] [tokens] [pid]",
      .strict = true,
      .writes = true},
     declare, run);

@@ -63,7 +63,7 @@ extern const Command multilock_command = make_command<Args>(
      .examples = {{"multilock /accounts/a /accounts/b -- date", "Run a program under both locks."},
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Run it only if both are free; otherwise exit with 75 and name the busy one."}},
-     .json = "node [pid]",
+     .json = "node [token] [tokens] [pid]",
      .strict = true,
      .writes = true},
     declare, run);

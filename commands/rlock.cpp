@@ -19,7 +19,7 @@ extern const Command rlock_command = make_command<Args>(
      .keywords = {"shared", "mutex"},
      .details = "Short for `rwlock path read`. See `rwlock`, and `lock` for the options.",
      .examples = {{"rlock /cfg", "The same as `rwlock /cfg read`."}},
-     .json = "node [pid]",
+     .json = "node [token] [tokens] [pid]",
      .strict = true,
      .writes = true},
     declare, run);

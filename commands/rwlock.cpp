@@ -59,7 +59,7 @@ extern const Command rwlock_command = make_command<Args>(
                   {"rwlock /cfg write",
                    "Take the write lock, once the readers before it are gone."},
                   {"rwlock /cfg downgrade", "Keep it as a read lock; waiting readers get in."}},
-     .json = "node [pid]",
+     .json = "node [token] [tokens] [pid]",
      .strict = true,
      .writes = true},
     declare, run);

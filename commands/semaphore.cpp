@@ -56,7 +56,7 @@ extern const Command semaphore_command = make_command<Args>(
      .examples = {{"semaphore /pool 3 date", "Run at most three at a time, on all machines."},
                   {"semaphore -n /pool 3 date", "Run it now, or exit with 75."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
-     .json = "node [pid]",
+     .json = "node [token] [tokens] [pid]",
      .strict = true,
      .writes = true},
     declare, run);

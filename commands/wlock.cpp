@@ -22,7 +22,7 @@ extern const Command wlock_command = make_command<Args>(
      .keywords = {"mutex"},
      .details = "Short for `rwlock path write`. See `rwlock`, and `lock` for the options.",
      .examples = {{"wlock /cfg", "The same as `rwlock /cfg write`."}},
-     .json = "node [pid]",
+     .json = "node [token] [tokens] [pid]",
      .strict = true,
      .writes = true},
     declare, run);

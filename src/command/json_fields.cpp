@@ -393,10 +393,18 @@ std::string json_schema() {
   data.add(of_type("string")).add(or_null(std::move(bytes)));
   definitions.set("Data", any_of(std::move(data)));
   for (const auto& object : objects) definitions.set(object.name, schema_of_shapes(object.fields));
+  // What a line of any command may be.
+  auto lines = Json::array();
+  for (const auto* const name : {"Error", "Note", "Event", "Tally", "Written"})
+    lines.add(Json::object().set("$ref", fmt::format("#/$defs/{}", name)));
   for (const Command* command : all_commands())
-    if (!command->json.empty()) definitions.set(command->name, schema_of_shapes(command->json));
+    if (!command->json.empty()) {
+      definitions.set(command->name, schema_of_shapes(command->json));
+      lines.add(Json::object().set("$ref", fmt::format("#/$defs/{}", command->name)));
+    }
   return Json::object()
              .set("$schema", "https://json-schema.org/draft/2020-12/schema")
+             .set("anyOf", std::move(lines))
              .set("$defs", std::move(definitions))
              .text() +
          '\n';

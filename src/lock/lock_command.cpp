@@ -404,6 +404,7 @@ class LockRun {
       cx_.services.locks.give_back(*lock_);
       throw;
     }
+    if (cx_.out.json()) cx_.out.line("{}", holding_json(lock_->status().holding).text());
     if (cx_.input == Input::Arguments && !o_.quiet)
       cx_.out.err_line("nothing would run under {}; give a program, or --hold to keep the lock",
                        lock_->name());

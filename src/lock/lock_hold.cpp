@@ -241,6 +241,15 @@ class Holder {
 
 }  // namespace
 
+Json holding_json(const LockHolding& holding) {
+  auto json = Json::object().set("node", holding.nodes.front());
+  if (holding.tokens.empty())
+    json.set("token", holding.token);
+  else
+    json.set("tokens", Json::array(holding.tokens));
+  return json;
+}
+
 int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   auto& locks = cx.services.locks;
   HeldLock held_lock(locks, lock);
@@ -250,7 +259,7 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   // If the lock is lost or revoked meanwhile, that is handled below.
   if (options.token_file) write_token_file(*options.token_file, lock, monitor, cx.stop);
   if (cx.out.json())
-    cx.out.line("{}", Json::object().set("node", holding.nodes.front()).text());
+    cx.out.line("{}", holding_json(holding).text());
   else
     cx.out.line("{}", cx.out.shown(holding.nodes.front()));
   bool stopped = false;

@@ -1,7 +1,9 @@
 // LockHold: holds a lock without a program, in the foreground or in a detached process.
 #pragma once
 
+#include "base/json.h"
 #include "command/command.h"
+#include "lock/lock_manager.h"
 #include "lock/lock_options.h"
 
 #include <string>
@@ -9,6 +11,9 @@
 #include <vector>
 
 namespace zksh {
+
+/// For -o json: the lock's node, and its token, or the tokens of several locks.
+Json holding_json(const LockHolding& holding);
 
 /// Writes the fencing token to a file if the options say so, prints the node of a held lock, and
 /// holds the lock until a stop, the end of --hold-for, a request to release it, or (in a command

@@ -189,6 +189,19 @@ class Schema(JsonTest):
         self.start("elect", "/leader", "me")
         self.check(listener.stdout.readline(), "elect")
 
+    def test_who_leads_or_holds_a_lock_learns_the_token(self):
+        for words in (("elect", "/e", "--hold"), ("lock", "/h", "--hold"), ("-c", "lock /s; locks -o plain /s; unlock")):
+            with self.subTest(words):
+                run = self.run_command(*words)
+                line = run.stdout.splitlines()[0]
+                self.check(line, words[0] if words[0] != "-c" else "lock")
+                self.assertIsInstance(json.loads(line)["token"], int)
+
+    def test_the_schema_without_a_definition_accepts_no_other_line(self):
+        validator = jsonschema.Draft202012Validator(self.schema)
+        validator.validate(json.loads(self.run_command("stat", "/").stdout))
+        self.assertFalse(validator.is_valid({"something": "else"}))
+
     def test_the_servers_of_a_sandbox(self):
         run = run_zksh("--sandbox", "-o", "json", "-c", "sandbox; sandbox freeze 1", env=environment(self.directory))
         self.assertEqual(run.returncode, 0, run.stderr)
