@@ -371,9 +371,8 @@ Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& op
 Lease FakeClient::lease() {
   return monitor().with_lock([&](const Monitor::Held&) {
     const std::chrono::milliseconds timeout(negotiated_timeout());
-    return Lease{
-        .end = proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout,
-        .timeout = timeout};
+    return Lease{.end = proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout,
+                 .timeout = timeout};
   });
 }
 

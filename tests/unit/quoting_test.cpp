@@ -31,7 +31,8 @@ TEST(Quoting, OnlyWhereItIsNeeded) {
   EXPECT_EQ(whole("/a*"), "\"/a*\"") << "no pattern";
   for (const std::string sign : {"&", "|", "a|b", "a>b", "x&&y", "<f", "a;b"})
     EXPECT_EQ(whole(sign), '"' + sign + '"');
-  EXPECT_EQ(whole("a&b<c"), "a&b<c");
+  EXPECT_EQ(whole("a&b"), "a&b");
+  EXPECT_EQ(whole("a&b<c"), "\"a&b<c\"");
   EXPECT_EQ(whole("'a"), "\"'a\"");
   EXPECT_EQ(whole(""), "\"\"");
 }

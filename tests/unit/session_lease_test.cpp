@@ -98,8 +98,7 @@ TEST(SessionLease, two_transactions_at_once_are_one) {
   const auto second = lease.send(at(2500ms), true);
   lease.answer(first, at(3s), true);
   lease.answer(second, at(3s), true);
-  EXPECT_EQ(lease.end(), at(0s) + timeout / 6 + lasts)
-      << "both may have been held up by one pause";
+  EXPECT_EQ(lease.end(), at(0s) + timeout / 6 + lasts) << "both may have been held up by one pause";
 }
 
 TEST(SessionLease, a_resumed_session_counts_once_a_transaction_was_agreed_to) {
