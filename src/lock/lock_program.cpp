@@ -293,9 +293,7 @@ class LockedProgram {
   int ended(const View& now) {
     if (now.program.expired && !deadlines_.killed()) {
       for_lock_ = true;
-      say(
-          fmt::format("{}: the lock was not confirmed in time, since zksh was stopped or too slow: "
-                      "its watchdog has sent SIGKILL to {}",
+      say(fmt::format("{}: zksh was stopped or too slow, so the watchdog has acted: SIGKILL to {}",
                       lock_.name(), who()));
     }
     return now.program.status.value_or(status::failure);

@@ -81,7 +81,7 @@ TABLE = """
 4   delquota /bare
 2   nosuchcommand
 2   LS /
-2   ls
+0   ls
 2   ls nopath
 0   ls /a/
 2   ls /a//

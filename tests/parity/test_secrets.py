@@ -175,8 +175,8 @@ class Secrets(ServerTest):
         self.check(done.stdout + done.stderr, "piped")
 
     def test_no_core_is_dumped(self):
-        def abort(command, text):
-            """Aborts the command once it has printed something; whether it dumped core."""
+        def crash(command, text):
+            """Crashes the command once it has printed something; whether it dumped core."""
             def unlimited():
                 resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
@@ -185,20 +185,20 @@ class Secrets(ServerTest):
                 process.stdin.write(text)
                 process.stdin.flush()
                 self.assertTrue(process.stdout.readline())
-                process.send_signal(signal.SIGABRT)
+                process.send_signal(signal.SIGSEGV)
                 _, status = os.waitpid(process.pid, 0)
                 process.returncode = -os.WTERMSIG(status)
-            self.assertEqual(signal.SIGABRT, os.WTERMSIG(status))
+            self.assertEqual(signal.SIGSEGV, os.WTERMSIG(status))
             return os.WCOREDUMP(status)
 
         try:
-            dumps = abort(["cat"], b"a line\n")
+            dumps = crash(["cat"], b"a line\n")
         except (OSError, subprocess.SubprocessError):
             self.skipTest("the limit of core dumps is fixed here")
         if not dumps:
             self.skipTest("no program dumps core here")
         before = set(os.listdir(self.directory))
-        self.assertFalse(abort([ZKSH, "--auth-file", self.credentials], b"whoami\n"))
+        self.assertFalse(crash([ZKSH, "--auth-file", self.credentials], b"whoami\n"))
         self.assertEqual(before, set(os.listdir(self.directory)))
 
     def test_programs_do_not_see_it(self):
