@@ -128,7 +128,9 @@ struct Session::Handle {
   /// Whether there is a connection on which the settings' credentials are in force.
   bool is_ready(const Monitor::Held& held) const {
     return is_connected(state) && std::ranges::all_of(authentication, [&](const auto& sent) {
-             return (*sent)(held).has_value();
+             // One that was refused is followed by the session's end.
+             const auto& answer = (*sent)(held);
+             return answer && answer->code == code::ok;
            });
   }
   /// The path that was watched, of an event as the C client reports it.
