@@ -64,9 +64,14 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
   return absolute;
 }
 
+bool Context::is_quoted(std::string_view word) const {
+  for (std::size_t i = 0; i < quoted.size(); ++i)
+    if (quoted[i] && words[i] == word) return true;
+  return false;
+}
+
 bool Context::is_used_as_pattern(const std::string& word) const {
-  if (input == Input::Pipe || !is_pattern(word) || std::ranges::find(quoted, word) != quoted.end())
-    return false;
+  if (input == Input::Pipe || !is_pattern(word) || is_quoted(word)) return false;
   // A node of that name wins over a pattern.
   if (client.exists(resolve(word), Watch::none(), stop)) return false;
   // The process's arguments have lost their quotes, so a write needs --glob for patterns.
@@ -102,11 +107,16 @@ std::vector<std::string> Context::resolve_all_or_current(
   return {knows_current_node() ? current.path() : "/"};
 }
 
-bool has_option(const Command& command, std::span<const std::string> words,
-                std::string_view option) {
+std::vector<bool> data_flags(Input input, const std::vector<bool>& quoted) {
+  if (input == Input::Pipe || quoted.empty()) return {};
+  return {quoted.begin() + 1, quoted.end()};
+}
+
+bool has_option(const Command& command, std::span<const std::string> words, std::string_view option,
+                const std::vector<bool>& quoted) {
   if (std::ranges::find(words, option) == words.end()) return false;
   const auto arguments = command.arguments();
-  const auto given = given_words(arguments, words);
+  const auto given = given_words(arguments, words, quoted);
   // --help is declared by no command.
   return std::ranges::count(given.options, option, &GivenWords::Option::word) > 0 ||
          std::ranges::count(given.unknown, option) > 0;
@@ -157,8 +167,9 @@ constexpr const char* only_at_prompt = "only lines typed at the prompt can run i
 /// the prompt, it must be quoted.
 void refuse_background(const Context& cx, const std::vector<std::string>& program) {
   const bool is_line = cx.input == Input::Text || cx.input == Input::Pipe;
-  const bool quoted = std::ranges::find(cx.quoted, "&") != cx.quoted.end();
-  if (!is_line || quoted || program.empty() || program.back() != "&") return;
+  if (!is_line || program.empty() || program.back() != "&") return;
+  // The program's words are the last of the line.
+  if (!cx.quoted.empty() && cx.quoted.back()) return;
   refuse_words(cx.input, fmt::format("{} (to pass & to the program, quote it)", only_at_prompt));
 }
 
@@ -188,7 +199,7 @@ std::shared_ptr<void> Command::parsed(const Context& cx, std::vector<std::string
     if (common.format) cx.out.set_format(*common.format);
   };
   try {
-    options.parse(words);
+    options.parse(words, data_flags(cx.input, cx.quoted));
   } catch (const UsageError&) {
     choose_format();
     throw;

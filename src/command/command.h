@@ -78,8 +78,8 @@ struct Context {
   LineHistory& history;
   Transaction& transaction;  ///< the operations collected by `multi`, if any
   Rehearsal* rehearsal;      ///< with --dry-run, the same object as `client`; else null
-  /// Runs another command, given as words, its name first; returns its exit status. Does not change
-  /// the history.
+  /// Runs another command, given as words, its name first, which are the last of this command's
+  /// own; returns its exit status. Does not change the history.
   std::function<int(const std::vector<std::string>& words)> run_words;
   /// Runs a line as if it had been typed; returns its exit status. Does not change the history.
   std::function<int(const std::string& line)> run_line;
@@ -103,8 +103,9 @@ struct Context {
   /// Whether Ctrl-Z has done either.
   bool was_suspended() const { return suspension && suspension->done; }
 
-  /// The texts of the words that were quoted, and so are not patterns.
-  std::vector<std::string> quoted{};
+  /// A flag for each of `words`: whether it was quoted, and so is data: no pattern and no option.
+  /// Empty for words that no line was split into.
+  std::vector<bool> quoted{};
   bool writes = false;  ///< Command::writes
 
   /// Whether there is a terminal, and the command may read from it.
@@ -130,6 +131,7 @@ struct Context {
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 
  private:
+  bool is_quoted(std::string_view word) const;
   bool is_used_as_pattern(const std::string& word) const;
 };
 
@@ -238,17 +240,23 @@ inline bool is_output_option(const Argument& argument) { return argument.names.f
 /// Whether the words, without the name, may contain -o. Cheap, but with false positives.
 bool may_choose_format(std::span<const std::string> words);
 
+/// The flags that decide which words, without the name, are options: those of quoted words, but on
+/// piped input none, as zkCli looks at the dash alone.
+std::vector<bool> data_flags(Input input, const std::vector<bool>& quoted);
+
 /// Whether an option is among a command's words (without its name), as a separate word before any
-/// `--` and any program.
-bool has_option(const Command& command, std::span<const std::string> words,
-                std::string_view option);
+/// `--` and any program, and not quoted (see given_words).
+bool has_option(const Command& command, std::span<const std::string> words, std::string_view option,
+                const std::vector<bool>& quoted = {});
 /// Works before the words are parsed, since every command has --help.
-inline bool requests_help(const Command& command, std::span<const std::string> words) {
-  return has_option(command, words, "--help");
+inline bool requests_help(const Command& command, std::span<const std::string> words,
+                          const std::vector<bool>& quoted) {
+  return has_option(command, words, "--help", quoted);
 }
 /// To be checked before the words are parsed, since it decides which client the command gets.
-inline bool requests_dry_run(const Command& command, std::span<const std::string> words) {
-  return has_option(command, words, "--dry-run");
+inline bool requests_dry_run(const Command& command, std::span<const std::string> words,
+                             const std::vector<bool>& quoted = {}) {
+  return has_option(command, words, "--dry-run", quoted);
 }
 
 /// Makes a Command from its parts. Each run gets new `Args`. `operation` is for commands that can

@@ -73,21 +73,24 @@ OptionWord option_word(const std::vector<Argument>& arguments, const std::string
   return {.named = {{option, word.substr(equals + 1)}}};
 }
 
-GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words) {
+GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words,
+                       const std::vector<bool>& quoted) {
   GivenWords given;
   const auto program = std::ranges::find(arguments, Argument::Kind::Program, &Argument::kind);
   if (program != arguments.end()) given.program = &*program;
   const bool has_line = std::ranges::count(arguments, Argument::Kind::Line, &Argument::kind) > 0;
-  for (const auto& word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto& word = words[i];
+    const bool data = i < quoted.size() && quoted[i];
     if (given.options_ended && given.program) {
       ++given.program_words;
     } else if (given.awaiting) {
       given.options.back().value = word;
-      given.options.back().apart = true;
+      given.options.back().apart = !data;
       given.awaiting = nullptr;
-    } else if (word == "--" && !given.options_ended) {
+    } else if (word == "--" && !data && !given.options_ended) {
       given.options_ended = given.marked = true;
-    } else if (!given.options_ended && looks_like_option(word) && word.size() > 1) {
+    } else if (!given.options_ended && !data && looks_like_option(word) && word.size() > 1) {
       const auto found = option_word(arguments, word);
       for (const auto& [option, value] : found.named)
         given.options.push_back({option, value, word});

@@ -39,7 +39,7 @@ struct GivenWords {
     const Argument* option;
     std::optional<std::string> value;
     std::string word;    ///< the word that named it
-    bool apart = false;  ///< the value is the next word
+    bool apart = false;  ///< the value is the next word, which is not quoted
   };
   std::vector<Option> options;  ///< in order
   std::vector<std::string> positionals;
@@ -53,7 +53,10 @@ struct GivenWords {
   /// Whether the next word may begin the program without a `--`.
   bool may_begin_program() const { return program && !program->marked; }
 };
-GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words);
+/// `quoted` has a flag for each word; missing ones are false. A quoted word is data: never an
+/// option nor `--`.
+GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words,
+                       const std::vector<bool>& quoted = {});
 
 /// The argument for the positional word with this index, or null.
 const Argument* positional_at(const std::vector<Argument>& arguments, std::size_t index);

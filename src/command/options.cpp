@@ -90,8 +90,14 @@ std::string unknown_option_text(const std::vector<Argument>& arguments, const st
       known.insert(known.end(), argument.names.begin(), argument.names.end());
   // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 3 ? suggestions(word, known) : std::vector<std::string>{};
+  if (!similar.empty())
+    return fmt::format("unknown option {}; did you mean {}?", word, similar.front());
+  const bool takes_values = std::ranges::any_of(arguments, [](const Argument& argument) {
+    return argument.positional() && argument.kind != Argument::Kind::Program &&
+           argument.kind != Argument::Kind::Line;
+  });
   return fmt::format("unknown option {}{}", word,
-                     similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));
+                     takes_values ? " (to use it as a value, put -- before it)" : "");
 }
 
 /// Throws UsageError, naming the word, for an option that cannot be bound.
@@ -282,8 +288,8 @@ void Options::program(std::vector<std::string>& target, std::string_view help) {
   impl_->add(Argument::Kind::Program, "program", {}, help, {}).marked = marked;
 }
 
-void Options::parse(const std::vector<std::string>& words) {
-  const auto given = given_words(impl_->arguments, words);
+void Options::parse(const std::vector<std::string>& words, const std::vector<bool>& quoted) {
+  const auto given = given_words(impl_->arguments, words, quoted);
   check_options(impl_->arguments, given);
   check_word_count(impl_->arguments, given);
   check_exclusive(impl_->arguments, given);

@@ -123,7 +123,7 @@ class Options {
   /// be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`. A word
   /// such as -5 is data if there is no such option. Throws SyntaxError, or UsageError that names
   /// the word, and suggests an option if it is unknown.
-  void parse(const std::vector<std::string>& words);
+  void parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {});
   /// The positional words that no argument took.
   const std::vector<std::string>& surplus() const;
   /// The words of the program; empty if none was given or declared.

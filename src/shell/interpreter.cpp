@@ -139,7 +139,7 @@ Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
   Words words;
   words.texts.reserve(split.size());
   for (auto& word : split) {
-    if (word.quoted) words.quoted.push_back(word.text);
+    words.quoted.push_back(word.quoted);
     words.texts.push_back(std::move(word.text));
   }
   return words;
@@ -266,8 +266,10 @@ int Interpreter::execute(const Words& given) {
   const Command* command = command_named(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
-  if (const auto pager = pager_for(*command, arguments)) return execute_with_pager(*pager, given);
-  if (requests_help(*command, arguments)) {
+  const auto data = data_flags(input_, given.quoted);
+  if (const auto pager = pager_for(*command, arguments, data))
+    return execute_with_pager(*pager, given);
+  if (requests_help(*command, arguments, data)) {
     out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }
@@ -335,7 +337,8 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   begin_command(command.name);
   if (command.needs == Needs::Session && !has_session()) return not_connected();
   const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
-  const bool rehearsed = command.writes && requests_dry_run(command, arguments);
+  const bool rehearsed =
+      command.writes && requests_dry_run(command, arguments, data_flags(input_, given.quoted));
   if (!rehearsed) refuse_writes(command);
   std::optional<DryRun> dry_run;
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
@@ -361,7 +364,11 @@ Context Interpreter::context_for(const Command& command, const Words& given, Dry
           .rehearsal = dry_run ? &dry_run->client() : nullptr,
           .run_words =
               [this, quoted = given.quoted](const std::vector<std::string>& other) {
-                return reporting(out_, [&] { return execute({other, quoted}); });
+                const auto count =
+                    static_cast<std::ptrdiff_t>(std::min(other.size(), quoted.size()));
+                return reporting(out_, [&] {
+                  return execute({other, {quoted.end() - count, quoted.end()}});
+                });
               },
           .run_line =
               [this](const std::string& line) {
@@ -435,10 +442,11 @@ int Interpreter::not_connected() {
   return result;
 }
 
-bool Interpreter::has_halves(const Command& command, const std::vector<std::string>& words) const {
-  const auto arguments = std::span(words).subspan(1);
-  return command.starts && !requests_help(command, arguments) &&
-         !requests_dry_run(command, arguments) && !may_choose_format(arguments) &&
+bool Interpreter::has_halves(const Command& command, const Words& words) const {
+  const auto arguments = std::span(words.texts).subspan(1);
+  const auto data = data_flags(input_, words.quoted);
+  return command.starts && !requests_help(command, arguments, data) &&
+         !requests_dry_run(command, arguments, data) && !may_choose_format(arguments) &&
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
@@ -449,7 +457,7 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     auto typed = parsed(line);
     const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
-    if (!command || typed.redirects() || !has_halves(*command, words.texts)) return status::ok;
+    if (!command || typed.redirects() || !has_halves(*command, words)) return status::ok;
     begun = {.command = command, .words = words.texts};
     remember(line);
     return explaining(*command, begun->words, [&] {
@@ -570,17 +578,18 @@ OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
 
 /// The pager for the command's results; nullopt: none. `words` are the command's arguments.
 std::optional<std::string> Interpreter::pager_for(const Command& command,
-                                                  const std::vector<std::string>& words) const {
+                                                  const std::vector<std::string>& words,
+                                                  const std::vector<bool>& quoted) const {
   const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
                       out_.style().out_is_terminal && terminal_can_redraw();
   const auto lists = [&] {
     const auto arguments = command.arguments();
     bool endless = false;
-    for (const auto& given : given_words(arguments, words).options)
+    for (const auto& given : given_words(arguments, words, quoted).options)
       for (const auto name : command.endless)
         endless = endless || std::ranges::count(given.option->names, name) > 0;
-    return (command.pages && !endless) || requests_help(command, words) ||
-           (command.writes && requests_dry_run(command, words));
+    return (command.pages && !endless) || requests_help(command, words, quoted) ||
+           (command.writes && requests_dry_run(command, words, quoted));
   };
   if (!screen || !lists()) return std::nullopt;
   return pager_line(around_.services.settings.value("pager"));

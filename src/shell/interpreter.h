@@ -70,10 +70,10 @@ class Interpreter {
   std::optional<int> ended_by() const { return ended_by_; }
 
  private:
-  /// A line's words; `quoted` has the texts of quoted ones.
+  /// A line's words; `quoted` has a flag for each of them, or is empty.
   struct Words {
     std::vector<std::string> texts;
-    std::vector<std::string> quoted{};
+    std::vector<bool> quoted{};
   };
   static Words words_of(std::vector<Word> split);
 
@@ -87,7 +87,7 @@ class Interpreter {
   bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
                              const UsageError& error);
   Context context_for(const Command& command, const Words& given, DryRun* dry_run);
-  bool has_halves(const Command& command, const std::vector<std::string>& words) const;
+  bool has_halves(const Command& command, const Words& words) const;
   int execute(const Words& given);
   int execute_redirected(const CommandLine& line, const Words& words);
   int execute_into(const CommandLine& line, const Words& words, Redirection redirection);
@@ -95,7 +95,8 @@ class Interpreter {
   int execute_with_pager(const std::string& pager, const Words& words);
   OutputProgram::Plan program_plan(const std::string& line) const;
   std::optional<std::string> pager_for(const Command& command,
-                                       const std::vector<std::string>& words) const;
+                                       const std::vector<std::string>& words,
+                                       const std::vector<bool>& quoted) const;
   int run_command(const Command& command, const Words& given);
   std::optional<int> collect(const Command& command, Context& cx);
   void remember(const std::string& line);

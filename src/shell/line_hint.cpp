@@ -68,11 +68,15 @@ std::string syntax_ahead(std::string_view line) {
   const auto* command = words.empty() ? nullptr : command_named(words.front());
   if (!command) return {};
   const auto arguments = command->arguments();
-  const bool half_an_option = in_word && words.size() > 1 && words.back().size() < 3 &&
-                              looks_like_option(words.back()) &&
+  std::vector<bool> quoted;
+  for (std::size_t i = 1; i < typed->words.size(); ++i) quoted.push_back(typed->words[i].quoted);
+  quoted.push_back(typed->quote != '\0');
+  const bool half_an_option = in_word && !quoted.back() && words.size() > 1 &&
+                              words.back().size() < 3 && looks_like_option(words.back()) &&
                               option_word(arguments, words.back()).named.empty();
   if (half_an_option) return {};
-  auto ahead = arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1)));
+  auto ahead =
+      arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1), quoted));
   if (in_word && !ahead.empty()) ahead.insert(0, 1, ' ');
   return ahead;
 }

@@ -44,8 +44,9 @@ const std::string& argument(std::string_view number, const std::vector<std::stri
   return arguments[index - 1];
 }
 
-bool has_pattern(std::string_view text) {
-  return text.find_first_of("*?[") != std::string_view::npos;
+/// Whether an argument would be a pattern or an option if it were typed without quotes.
+bool needs_quotes(std::string_view text) {
+  return text.starts_with('-') || text.find_first_of("*?[") != std::string_view::npos;
 }
 
 /// Substitutes the arguments in a word.
@@ -62,7 +63,8 @@ void fill(Word& word, const std::vector<std::string>& arguments) {
       text += std::to_string(arguments.size());
     } else if (length > 0) {
       const auto& value = argument(name, arguments);
-      word.quoted = word.quoted || has_pattern(value);
+      // --name=$1 remains an option.
+      word.quoted = word.quoted || (!text.starts_with('-') && needs_quotes(value));
       text += value;
     } else {
       text += '$';
@@ -91,7 +93,7 @@ std::vector<Word> with_arguments(std::vector<Word> words, std::string_view line,
         filled.push_back({.text = text,
                           .begin = word.begin,
                           .end = word.end,
-                          .quoted = word.quoted || has_pattern(text)});
+                          .quoted = word.quoted || needs_quotes(text)});
       continue;
     }
     if (!literal) fill(word, arguments);

@@ -14,9 +14,9 @@ bool names_arguments(std::string_view text);
 
 /// Substitutes a script's arguments in bare words and "…", but not in '…' and $'…'. $N or ${N}
 /// anywhere in a word is the Nth argument: whatever it contains, blanks or quotes, the word remains
-/// one, and its pattern characters are literal. $# is their number, and a word $@ becomes all of
-/// them, one word each. Throws ValueError naming an argument that was not given. `line` is the text
-/// that the words were split from.
+/// one, its pattern characters are literal, and it is no option. $# is their number, and a word $@
+/// becomes all of them, one word each. Throws ValueError naming an argument that was not given.
+/// `line` is the text that the words were split from.
 std::vector<Word> with_arguments(std::vector<Word> words, std::string_view line,
                                  const std::vector<std::string>& arguments);
 

@@ -14,6 +14,7 @@ TEST(SyntaxAhead, WhatIsStillToCome) {
   EXPECT_EQ(syntax_ahead("set -v 3 "), "[-s] [--if-value value] [-b] path data");
   EXPECT_EQ(syntax_ahead("set /a"), " data");
   EXPECT_EQ(syntax_ahead("set '/a b"), " data");
+  EXPECT_EQ(syntax_ahead("set '-s' "), "data");
   EXPECT_EQ(syntax_ahead("set /a x"), "");
   EXPECT_EQ(syntax_ahead("set /a x "), "");
 }

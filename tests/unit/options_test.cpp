@@ -15,7 +15,7 @@ struct Bound {
   std::vector<std::string> surplus;
 };
 
-Bound parse(const std::vector<std::string>& words) {
+Bound parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {}) {
   Bound bound;
   Options o;
   o.flag("-s,--stat", bound.stat, "");
@@ -23,7 +23,7 @@ Bound parse(const std::vector<std::string>& words) {
   o.number("-v", bound.version, "version", "");
   o.node("path", bound.path, "");
   o.text("data", bound.data, "");
-  o.parse(words);
+  o.parse(words, quoted);
   bound.surplus = o.surplus();
   return bound;
 }
@@ -50,9 +50,22 @@ TEST(Options, StandAnywhereAndInClusters) {
   }
 }
 
+TEST(Options, AQuotedWordIsDataAndNothingElse) {
+  const auto value = parse({"-w", "/a", "-s"}, {false, false, true});
+  EXPECT_TRUE(value.watch && !value.stat);
+  EXPECT_EQ(value.data, "-s");
+  const auto dashes = parse({"/a", "--", "-s"}, {false, true});
+  EXPECT_TRUE(dashes.stat);
+  EXPECT_EQ(dashes.data, "--");
+  const auto same = parse({"-s", "/a", "-s"}, {false, false, true});
+  EXPECT_TRUE(same.stat);
+  EXPECT_EQ(same.data, "-s");
+}
+
 TEST(Options, ADigitBehindFlagsIsNoWordOfItsOwn) {
-  EXPECT_EQ(refusal({"-s1", "/a"}), "unknown option -s1");
-  EXPECT_EQ(refusal({"-sw2", "/a"}), "unknown option -sw2");
+  EXPECT_EQ(refusal({"-s1", "/a"}), "unknown option -s1 (to use it as a value, put -- before it)");
+  EXPECT_EQ(refusal({"-sw2", "/a"}),
+            "unknown option -sw2 (to use it as a value, put -- before it)");
 }
 
 TEST(Options, AFlagIsNotSwitchedOffByAValue) {
@@ -100,8 +113,9 @@ TEST(Options, AValueMayBeTheNameOfAPositional) {
 }
 
 TEST(Options, WhatIsWrongIsNamed) {
-  EXPECT_EQ(refusal({"-q", "/a"}), "unknown option -q");
-  EXPECT_EQ(refusal({"-sq", "/a"}), "unknown option -sq");
+  const std::string as_value = " (to use it as a value, put -- before it)";
+  EXPECT_EQ(refusal({"-q", "/a"}), "unknown option -q" + as_value);
+  EXPECT_EQ(refusal({"-sq", "/a"}), "unknown option -sq" + as_value);
   EXPECT_EQ(refusal({"--stta", "/a"}), "unknown option --stta; did you mean --stat?");
   EXPECT_EQ(refusal({"-v", "1.5", "/a"}), "-v: \"1.5\" is not a whole number");
   EXPECT_EQ(refusal({"-v", "0x2", "/a"}), "-v: \"0x2\" is not a whole number");
