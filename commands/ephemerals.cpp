@@ -1,5 +1,4 @@
 // ephemerals: list the ephemeral nodes of a subtree with their sessions.
-#include "base/number.h"
 #include "command/command.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
@@ -17,21 +16,13 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("-s,--session", a.session,
-         "Only the ephemerals of this session; `me` is this shell's session.", "session");
-  o.suggest({"me"});
+  declare_session(o, "-s,--session", a.session);
   declare_walk(o, a.walk);
 }
 
-std::optional<std::int64_t> requested_session(Context& cx, const Args& a) {
-  if (!a.session) return std::nullopt;
-  if (*a.session != "me") return parse_session_id(*a.session, "--session");
-  cx.client.await_connection("/", cx.stop);
-  return cx.client.session_id();
-}
-
 int run(Context& cx, const Args& a) {
-  const auto session = requested_session(cx, a);
+  std::optional<std::int64_t> session;
+  if (a.session) session = requested_session(cx, *a.session, "--session");
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {

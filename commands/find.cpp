@@ -21,7 +21,7 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  const auto matches = node_filter(a.filter);
+  const auto matches = node_filter(cx, a.filter);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
   const auto enter = [&](const TreeNode& node) {

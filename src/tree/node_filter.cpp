@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "client/acl_text.h"
 #include "client/node_path.h"
+#include "command/command.h"
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-regex", f.regex, "The whole path matches this regular expression (RE2's syntax).",
          "regex");
   o.choice("-type", f.type, node_types, "type", "The type: persistent or ephemeral.");
-  o.text("-owner,--session", f.owner, "Ephemerals of this session only.", "session");
+  declare_session(o, "-owner,--session", f.owner);
   o.text("-acl", f.acl,
          "The ACL has an entry for this identity: world:anyone, 'ip:10.*' (a pattern), digest:ann; "
          "with :PERMS, an entry that gives all of these permissions: world:anyone:w.",
@@ -82,7 +83,20 @@ std::size_t NodeFilterOptions::depth() const {
   return static_cast<std::size_t>(*most_depth);
 }
 
-std::int64_t parse_session_id(const std::string& text, const std::string& what) {
+void declare_session(Options& o, std::string_view names, std::optional<std::string>& into) {
+  o.text(names, into, "Only the ephemerals of this session; `me` is this shell's session.",
+         "session");
+  o.suggest({"me"});
+}
+
+std::int64_t requested_session(const Context& cx, const std::string& text,
+                               std::string_view option) {
+  if (text != "me") return parse_session_id(text, option);
+  cx.client.await_connection("/", cx.stop);
+  return cx.client.session_id();
+}
+
+std::int64_t parse_session_id(const std::string& text, std::string_view what) {
   constexpr int hexadecimal = 16;
   std::string_view digits = text;
   if (digits.starts_with("0x")) digits.remove_prefix(2);
@@ -93,7 +107,8 @@ std::int64_t parse_session_id(const std::string& text, const std::string& what) 
   return static_cast<std::int64_t>(*id);
 }
 
-std::function<bool(const TreeNode&)> node_filter(const NodeFilterOptions& options) {
+std::function<bool(const TreeNode&)> node_filter(const Context& cx,
+                                                 const NodeFilterOptions& options) {
   std::vector<Test> tests;
   const auto add = [&](Test test) { tests.push_back(std::move(test)); };
   const auto add_range = [&](std::optional<std::int64_t> least, std::optional<std::int64_t> most,
@@ -114,7 +129,7 @@ std::function<bool(const TreeNode&)> node_filter(const NodeFilterOptions& option
       return (node.stat.ephemeral_owner != 0) == ephemeral;
     });
   if (options.owner)
-    add([owner = parse_session_id(*options.owner, "-owner")](const TreeNode& node) {
+    add([owner = requested_session(cx, *options.owner, "-owner")](const TreeNode& node) {
       return node.stat.ephemeral_owner == owner;
     });
   if (options.acl) add(acl_test(*options.acl));

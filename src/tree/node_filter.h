@@ -9,8 +9,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace zksh {
+
+struct Context;
 
 /// The criteria as the user gave them.
 struct NodeFilterOptions {
@@ -35,11 +38,16 @@ struct NodeFilterOptions {
 };
 void declare_node_filter(Options& options, NodeFilterOptions& filter);
 
+/// Declares an option whose value requested_session reads.
+void declare_session(Options& options, std::string_view names, std::optional<std::string>& into);
 /// Parses a session id as servers write it, "0x100000abc", or without the 0x. Throws ValueError.
-std::int64_t parse_session_id(const std::string& text, const std::string& what);
+std::int64_t parse_session_id(const std::string& text, std::string_view what);
+/// The same, or "me" for the client's own session, for which it blocks until there is one.
+std::int64_t requested_session(const Context& cx, const std::string& text, std::string_view option);
 
 /// Returns a function that says whether a node meets all criteria. Ages are relative to now, by
-/// this machine's clock. Throws ValueError for invalid criteria.
-std::function<bool(const TreeNode&)> node_filter(const NodeFilterOptions& options);
+/// this machine's clock. Blocks as requested_session does. Throws ValueError for invalid criteria.
+std::function<bool(const TreeNode&)> node_filter(const Context& cx,
+                                                 const NodeFilterOptions& options);
 
 }  // namespace zksh
