@@ -37,14 +37,19 @@ std::string environment(const char* name) {
 
 std::string find_java() {
   const std::string home = environment("JAVA_HOME");
-  if (!home.empty() && access((home + "/bin/java").c_str(), X_OK) == 0) return home + "/bin/java";
+  if (!home.empty()) {
+    auto java = home + "/bin/java";
+    if (access(java.c_str(), X_OK) == 0) return java;
+    throw Error(fmt::format(
+        "there is no bin/java in $JAVA_HOME, {} (without JAVA_HOME, zksh looks in $PATH)", home));
+  }
   try {
     return find_program("java");
   } catch (const Error& error) {
     if (error.exit_status() != status::program_not_found) throw;
   }
   throw Error(
-      "--sandbox needs Java, which was not found in $JAVA_HOME or $PATH; on Debian:\n  apt-get "
+      "--sandbox needs Java, which was not found in $PATH; on Debian:\n  apt-get "
       "install default-jre-headless libzookeeper-java");
 }
 
@@ -93,19 +98,21 @@ std::string find_jars() {
   const std::string home = environment("ZOOKEEPER_HOME");
   if (!home.empty()) {
     if (auto jars = jars_below(home); !jars.empty()) return jars;
+    throw Error(
+        fmt::format("there is no lib/zookeeper-*.jar in $ZOOKEEPER_HOME, {} (without "
+                    "ZOOKEEPER_HOME, zksh takes Debian's package)",
+                    home));
   }
   // The manifest of Debian's jar lists all others except a logger, without which failures are
   // silent.
   const std::string debian = "/usr/share/java/zookeeper.jar";
   const std::string logger = "/usr/share/java/slf4j-simple.jar";
   if (access(debian.c_str(), R_OK) == 0) return debian + ':' + logger;
-  const std::string found_nothing =
-      home.empty() ? "$ZOOKEEPER_HOME is not set"
-                   : fmt::format("there is no lib/zookeeper-*.jar in $ZOOKEEPER_HOME, {}", home);
   throw Error(
-      fmt::format("--sandbox needs the ZooKeeper server, but {} does not exist and {}; on "
-                  "Debian:\n  apt-get install default-jre-headless libzookeeper-java",
-                  debian, found_nothing));
+      fmt::format("--sandbox needs the ZooKeeper server, but {} does not exist and $ZOOKEEPER_HOME "
+                  "is not set; on Debian:\n  apt-get install default-jre-headless "
+                  "libzookeeper-java",
+                  debian));
 }
 
 int first_outgoing_port() {

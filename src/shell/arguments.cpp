@@ -114,12 +114,14 @@ std::optional<Configuration::Value> requested_profile(const std::string* given) 
   return std::nullopt;
 }
 
-/// $ZKSH_SERVER overrides the files, but not a profile chosen by option, which implies its servers.
+/// $ZKSH_SERVER overrides the files, but not a profile chosen for this run, by option or
+/// $ZKSH_PROFILE, which implies its servers.
 void overlay_server(Configuration& config) {
   const char* const preset = std::getenv("ZKSH_SERVER");
-  const bool of_option = config["profile"].origin == "--profile" &&
-                         config["server"].origin.ends_with(" [" + config.profile() + "]");
-  if (preset && *preset && !of_option) config.set("server", preset, "$ZKSH_SERVER");
+  const auto& chosen_by = config["profile"].origin;
+  const bool of_profile = (chosen_by == "--profile" || chosen_by == "$ZKSH_PROFILE") &&
+                          config["server"].origin.ends_with(" [" + config.profile() + "]");
+  if (preset && *preset && !of_profile) config.set("server", preset, "$ZKSH_SERVER");
 }
 
 /// Overrides the files' values by the environment and the options.
@@ -199,6 +201,8 @@ Arguments parse_arguments(std::vector<std::string> words) {
   overlay(given, config);
   take(config, arguments);
   arguments.sandbox_servers = parse_sandbox(given);
+  if (arguments.sandbox_servers > 0 && given.has("--server"))
+    throw UsageError("--sandbox starts servers of its own; use it without --server");
   if (const auto* const zookeeper = given.find("--zookeeper")) {
     if (arguments.sandbox_servers == 0) throw UsageError("--zookeeper needs --sandbox");
     arguments.sandbox_zookeeper = with_home(*zookeeper);
