@@ -429,7 +429,9 @@ LockTarget read_write_target(const std::string& path, LockMode mode) {
 }
 
 int run_lock(Context& cx, const LockOptions& options, LockTarget target) {
-  return LockRun(cx, options, std::move(target)).run();
+  auto all = options;
+  all.quiet = all.quiet || cx.services.locks.quiet();
+  return LockRun(cx, all, std::move(target)).run();
 }
 
 void declare_lock_side(Options& options, LockSide& into) {

@@ -28,6 +28,7 @@ struct LockReporter {
   /// Receives what programs print while a line is being edited; null if none is: they print
   /// directly. Must outlive all locks.
   CarriedOutput* output = nullptr;
+  bool quiet = false;  ///< zksh was started with -q: as if each lock command had -q
 };
 
 /// Runs the command for a lost lock once, on a thread of its own, so as not to delay the end of a
@@ -224,6 +225,7 @@ class LockManager {
 
   /// Prints a line for the user; never blocks.
   void say(const std::string& line) const { reporter_.say(line); }
+  bool quiet() const { return reporter_.quiet; }
   /// Receives what a background program prints; null: it prints directly.
   CarriedOutput* output() const { return reporter_.output; }
   /// The nodes that guard a write sent now: those of every held lock with LockPlan::guard. A lost

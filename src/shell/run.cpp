@@ -306,9 +306,10 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputS
     return reporting(out, [&] {
       sandbox = std::make_unique<Sandbox>(base.monitor, servers, std::vector<std::string>{}, stop,
                                           arguments.sandbox_zookeeper);
-      out.err_line("sandbox: {} at {} (from another terminal: zksh -s {})",
-                   counted(static_cast<std::size_t>(servers), "private server"),
-                   sandbox->connect_string(), sandbox->connect_string());
+      if (!arguments.quiet)
+        out.err_line("sandbox: {} at {} (from another terminal: zksh -s {})",
+                     counted(static_cast<std::size_t>(servers), "private server"),
+                     sandbox->connect_string(), sandbox->connect_string());
       return status::ok;
     });
   });
@@ -362,7 +363,7 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 
 /// `programs` is set if lines are typed at a prompt, else null.
 LockReporter lock_reporter(Supervisor& base, const Settings& settings, const OutputStyle& style,
-                           CarriedOutput* programs) {
+                           CarriedOutput* programs, bool quiet) {
   auto& queue = base.queue;
   LockReporter reporter{
       .say =
@@ -371,7 +372,8 @@ LockReporter lock_reporter(Supervisor& base, const Settings& settings, const Out
             queue.add(Stream::Err, event_note(json, terminal, line));
           },
       .changed = {},
-      .output = programs};
+      .output = programs,
+      .quiet = quiet};
   // The prompt shows all locks, also those taken quietly.
   if (programs) reporter.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
   return reporter;
@@ -412,7 +414,8 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
       print_for_program(queue, target, lines, stop);
     });
-  LockManager locks(client, lock_reporter(base, settings, style, programs ? &*programs : nullptr));
+  LockManager locks(client, lock_reporter(base, settings, style, programs ? &*programs : nullptr,
+                                          arguments.quiet));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
       .services = {.queue = queue,
