@@ -125,6 +125,7 @@ class Hold {
 
   void arrange();
   void arrange_trouble(Time around);
+  void depose(Time from);
   void stall_pings();
   void arrange_client_trouble(Time around);
   void fail(const std::string& what) {
@@ -160,6 +161,7 @@ class Hold {
   }
   void connect();
   void resume(std::size_t member);
+  void resumed(std::size_t member, Time sent);
   void lose_connection();
   void send(bool check);
   void answered(int connection, const Outstanding& request, bool done);
@@ -293,27 +295,31 @@ void Hold::arrange_trouble(Time around) {
       if (happens(0.7)) up_[server_].pause = pause;
       if (happens(0.7)) down_[server_].pause = pause;
       break;
-    case Trouble::LeaderDeposed: {
-      // Cut off from the others, or paused; these elect another one when they lose patience.
-      if (happens(0.5)) leader_pause_ = {around, never};
-      for (std::size_t i = 0; i < members; ++i)
-        if (i != leader_) up_[i].pause = down_[i].pause = {around, never};
-      const auto patience = tick_ * static_cast<int>(2 + random_() % 4);
-      at(around + patience, [](Hold& hold) {
-        hold.electing_ = true;
-        if (!hold.leads(hold.server_) && hold.connected_)
-          hold.at(hold.client_runs(hold.now_), [](Hold& held) { held.lose_connection(); });
-      });
-      const auto next = (leader_ + 1 + random_() % 2) % members;
-      at(around + patience + some(0.01, 0.3), [next](Hold& hold) { hold.elect(next); });
+    case Trouble::LeaderDeposed:
+      depose(around);
       break;
-    }
     case Trouble::PingsStall:
       springs_at_ = happens(0.5) ? asked_at_ : around;
       break;
     case Trouble::None:
       break;
   }
+}
+
+/// The leader is cut off from the others, or paused; these elect another one when they lose
+/// patience.
+void Hold::depose(Time from) {
+  if (happens(0.5)) leader_pause_ = {from, never};
+  for (std::size_t i = 0; i < members; ++i)
+    if (i != leader_) up_[i].pause = down_[i].pause = {from, never};
+  const auto patience = tick_ * static_cast<int>(2 + random_() % 4);
+  at(from + patience, [](Hold& hold) {
+    hold.electing_ = true;
+    if (!hold.leads(hold.server_) && hold.connected_)
+      hold.at(hold.client_runs(hold.now_), [](Hold& held) { held.lose_connection(); });
+  });
+  const auto next = (leader_ + 1 + random_() % 2) % members;
+  at(from + patience + some(0.01, 0.3), [next](Hold& hold) { hold.elect(next); });
 }
 
 /// Right after a check was answered.
@@ -461,19 +467,22 @@ void Hold::resume(std::size_t member) {
       if (back == never) return;
       const auto comes = held.in_.deliver(held.member_pauses_[member].after(back), held.jitter());
       held.at(held.client_runs(comes), [=](Hold& client) {
-        if (attempt != client.connection_) return;
-        client.connected_ = true;
-        client.granted_less_ = false;
-        client.lease_.begin(sent, false, client.granted_by_[member]);
-        client.last_sent_ = client.now_;
-        if (client.stage_ == Stage::Holding) {
-          client.note_lease();
-          client.send(true);
-        }
-        client.tend();
+        if (attempt == client.connection_) client.resumed(member, sent);
       });
     });
   });
+}
+
+void Hold::resumed(std::size_t member, Time sent) {
+  connected_ = true;
+  granted_less_ = false;
+  lease_.begin(sent, false, granted_by_[member]);
+  last_sent_ = now_;
+  if (stage_ == Stage::Holding) {
+    note_lease();
+    send(true);
+  }
+  tend();
 }
 
 void Hold::send(bool check) {
