@@ -1064,12 +1064,12 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_t
 Clock::time_point Session::next_heartbeat(BootClock::time_point last) {
   constexpr std::chrono::seconds look_again{1};
   std::shared_ptr<SessionLease> lease;
-  const bool connected = monitor_.with_lock([&](const Monitor::Held&) {
+  const bool is_idle = monitor_.with_lock([&](const Monitor::Held&) {
     const auto* const open = state_->open_handle();
     if (open) lease = open->lease;
-    return open && is_connected(open->state);
+    return open && is_connected(open->state) && open->calls.empty();
   });
-  if (!lease || !connected) return Clock::now() + look_again;
+  if (!lease || !is_idle) return Clock::now() + look_again;
   return wait_until(std::max(lease->last_sent(), last) + LeaseRenewal::interval(lease->timeout()));
 }
 

@@ -65,6 +65,7 @@ TEST(ScriptArguments, ADashInOneMakesNoOption) {
   const std::string_view line = "set $1 --version=$2 -$3 $@";
   const auto words = with_arguments(split_words(line), line, {"-s", "*", "v"});
   std::vector<bool> quoted;
+  quoted.reserve(words.size());
   for (const auto& word : words) quoted.push_back(word.quoted);
   EXPECT_EQ(quoted, (std::vector<bool>{false, true, false, false, true, true, false}));
 }
