@@ -23,6 +23,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
@@ -95,7 +96,9 @@ struct Session::Handle {
 
   Session& session;
   const ConnectString servers;
-  zhandle_t* zh = nullptr;  ///< set before the handle is published
+  /// Set before the handle is published, and by its first event, which may come before the C client
+  /// has returned it.
+  std::atomic<zhandle_t*> zh = nullptr;
   // Under the session's monitor:
   SessionState state = SessionState::Connecting;
   bool ever_connected = false;
@@ -559,6 +562,7 @@ void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* p
   const NoWaiting no_waiting;
   auto& handle = *static_cast<Handle*>(context);
   auto& session = handle.session;
+  handle.zh = zh;
   // The connection becomes known after its credentials have been sent, and so before any request.
   if (type == ZOO_SESSION_EVENT && is_connected(session_state(state)) && !handle.authenticate())
     return;
