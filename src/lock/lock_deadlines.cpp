@@ -58,7 +58,6 @@ LockDeadlines::Step LockDeadlines::step(BootClock::time_point now,
   if (killed_) return Step::None;
   if (now >= kill_time(safe_until)) {
     killed_ = true;
-    killed_for_loss_ = on_lost_ != OnLost::Warn && (lost_ || now >= safe_until - margin());
     return Step::Kill;
   }
   const bool due = now >= terminate_time(safe_until);

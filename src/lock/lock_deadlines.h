@@ -68,8 +68,6 @@ class LockDeadlines {
   /// Whether Terminate or Kill was returned, with no Spare after it.
   bool ended() const { return killed_ || terminated_; }
   bool killed() const { return killed_; }
-  /// Whether Kill was returned because the lock is lost, or may be.
-  bool killed_for_loss() const { return killed_for_loss_; }
 
  private:
   BootClock::time_point kill_time(BootClock::time_point safe_until) const;
@@ -83,7 +81,6 @@ class LockDeadlines {
   std::optional<BootClock::time_point> asked_;
   std::optional<BootClock::time_point> terminated_;
   bool killed_ = false;
-  bool killed_for_loss_ = false;
 };
 
 }  // namespace zksh

@@ -1,8 +1,8 @@
 """A program under a lock: how it ends, and the exit status."""
 import os
+import re
 import signal
 import subprocess
-import time
 import unittest
 from unittest import mock
 
@@ -10,6 +10,7 @@ from session_case import ZKSH
 from held_program import HeldProgram
 from lock_case import LockTest
 from running_processes import children, is_running
+from server import four_letter_word
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "man", "zksh-locks.7.in")
 
@@ -77,9 +78,14 @@ class SlowStart(LockTest):
         held.wait_awaited()
         return holder, held
 
+    def zxid(self):
+        return int(re.search("^Zxid: (0x[0-9a-f]+)$", four_letter_word(self.server.port, "srvr"), re.MULTILINE)[1], 16)
+
     def test_it_runs_as_long_as_the_lock_is_held(self):
         holder, held = self.start_held("-t", "2000")
-        time.sleep(3)  # longer than any lease
+        # So many checks take longer than a lease lasts without them: twelve come in a session timeout.
+        begin = self.zxid()
+        self.wait_until(lambda: self.zxid() >= begin + 16)
         self.assertEqual(len(self.nodes()), 1)
         held.release()
         out, _ = self.assert_ends(holder, 0, "(?m)^released /l ")
