@@ -12,7 +12,7 @@ build      | g++                  | command -v c++      | compiles zksh (C++20)
 build      | cmake                | command -v cmake    | configures the build
 build      | ninja-build          | command -v ninja    | runs the build
 build      | pkgconf              | command -v pkg-config | finds what static libraries depend on
-build      | libzookeeper-mt-dev  |                     | ZooKeeper's C client
+build      | libzookeeper-st-dev  | other_c_client      | ZooKeeper's C client, which needs no threads
 build      | libcli11-dev         |                     | parses the arguments of commands
 build      | libfmt-dev           |                     | formats text
 build      | libreadline-dev      |                     | edits the typed line
@@ -24,8 +24,8 @@ try test   | default-jre-headless | java_runtime        | the Java that the serv
 try test   | less                 | command -v less     | shows output longer than the screen
 test       | libgtest-dev         |                     | GoogleTest, for the unit tests
 test       | libgmock-dev         |                     | its matchers
-test       | libssl-dev           |                     | TLS for the C client built from source
-test       | libsasl2-dev         |                     | SASL for the same client
+build      | libssl-dev           |                     | TLS
+build      | libsasl2-dev         |                     | SASL
 test       | libsasl2-modules     |                     | DIGEST-MD5 for SASL
 test       | openssl              | command -v openssl  | makes certificates
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
@@ -53,6 +53,10 @@ test       | fish                 | command -v fish     | to test the completion
 END
 }
 
+# The two exclude each other: src/c_client.sh unpacks the one that is missing.
+other_c_client() {
+  [ "$(dpkg-query -W -f '${db:Status-Abbrev}' libzookeeper-mt-dev 2>/dev/null)" = "ii " ]
+}
 java_runtime() { [ -x "${JAVA_HOME:-/none}/bin/java" ] || command -v java; }
 apache_zookeeper() { [ -n "${ZOOKEEPER_HOME:-}" ] && ls "$ZOOKEEPER_HOME"/lib/zookeeper-*.jar; }
 

@@ -3,7 +3,7 @@
 #
 #   find_static_libraries(RESULT)     sets RESULT to ON if all were found and a test program links
 #
-# Then sets ZOOKEEPER_LIBRARY, READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY to what to link;
+# Then sets READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY to what to link;
 # otherwise says why not.
 include(CheckCXXSourceCompiles)
 
@@ -33,23 +33,11 @@ endfunction()
 
 function(find_static_libraries result)
   set(${result} OFF PARENT_SCOPE)
-  find_library(ZOOKEEPER_ARCHIVE libzookeeper_mt.a)
   find_library(READLINE_ARCHIVE libreadline.a)
   find_library(TINFO_ARCHIVE libtinfo.a)
   find_library(RE2_ARCHIVE libre2.a)
   find_library(ZLIB_ARCHIVE libz.a)
   set(wanted READLINE_ARCHIVE TINFO_ARCHIVE RE2_ARCHIVE ZLIB_ARCHIVE)
-  if(ZKSH_ZOOKEEPER_SOURCE)
-    set(zookeeper zookeeper_client)  # a target of this build, which needs no test
-    set(code "")
-  else()
-    list(APPEND wanted ZOOKEEPER_ARCHIVE)
-    set(zookeeper ${ZOOKEEPER_ARCHIVE})
-    set(CMAKE_REQUIRED_LIBRARIES ${zookeeper})
-    set(code "#include <zookeeper/zookeeper.h>
-      auto* client() { return zookeeper_init(\"\", nullptr, 1000, nullptr, nullptr, 0); }
-      auto* also = client;")
-  endif()
   foreach(archive IN LISTS wanted)
     if(NOT ${archive})
       message(STATUS "Linking with shared libraries: there is no ${archive}")
@@ -57,9 +45,8 @@ function(find_static_libraries result)
     endif()
   endforeach()
   find_archive_group(re2 ${RE2_ARCHIVE} re2)
-  list(APPEND CMAKE_REQUIRED_LIBRARIES ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} ${re2} ${ZLIB_ARCHIVE} Threads::Threads)
-  set(CMAKE_REQUIRED_INCLUDES ${READLINE_INCLUDE_DIR} ${RE2_INCLUDE_DIR} ${ZLIB_INCLUDE_DIR} ${ZOOKEEPER_INCLUDE_DIR})
-  set(CMAKE_REQUIRED_DEFINITIONS -DTHREADED)
+  set(CMAKE_REQUIRED_LIBRARIES ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} ${re2} ${ZLIB_ARCHIVE} Threads::Threads)
+  set(CMAKE_REQUIRED_INCLUDES ${READLINE_INCLUDE_DIR} ${RE2_INCLUDE_DIR} ${ZLIB_INCLUDE_DIR})
   set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc)
   set(CMAKE_REQUIRED_QUIET ON)
   # The cached result is for these libraries only.
@@ -69,7 +56,6 @@ function(find_static_libraries result)
       #include <readline/readline.h>
       #include <re2/re2.h>
       #include <zlib.h>
-      ${code}
       int main(int count, char** words) {
         rl_callback_handler_install(\"\", nullptr);
         return RE2::PartialMatch(words[count - 1], RE2(\"a|b\")) && zlibVersion() ? 1 : 0;
@@ -79,7 +65,6 @@ function(find_static_libraries result)
       "${CMAKE_REQUIRED_LIBRARIES}")
     return()
   endif()
-  set(ZOOKEEPER_LIBRARY ${zookeeper} PARENT_SCOPE)
   set(READLINE_LIBRARY ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} PARENT_SCOPE)
   set(RE2_LIBRARY ${re2} PARENT_SCOPE)
   set(ZLIB_LIBRARY ${ZLIB_ARCHIVE} PARENT_SCOPE)

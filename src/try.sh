@@ -11,6 +11,8 @@ build=$project/build
 install_missing build try
 # shellcheck source=src/build_directory.sh
 . "$project/src/build_directory.sh"
+# shellcheck source=src/c_client.sh
+. "$project/src/c_client.sh"
 
 log=$(mktemp)
 # Shows the build's output only if it fails, or still runs after a second; a person sees the
@@ -38,6 +40,7 @@ end_shower() {
 trap end_shower EXIT
 
 build_zksh() {
+  unpack_c_client "$build" libzookeeper-st-dev || return
   configure_to_try "$project" "$build" || return
   cmake --build "$build" --target zksh --parallel
 }

@@ -27,10 +27,13 @@ fi
 install_missing "${purposes[@]}"
 # shellcheck source=src/build_directory.sh
 . src/build_directory.sh
+# shellcheck source=src/c_client.sh
+. src/c_client.sh
 
 # configure DIRECTORY CMAKE-ARGUMENT…: shows cmake's output only if it fails.
 configure() {
   local directory=$1
+  unpack_c_client "$PWD/$directory" libzookeeper-st-dev
   configure_to_test "$PWD" "$directory" "${@:2}" >"$directory.log" 2>&1 ||
     { cat "$directory.log"; exit 1; }
   rm "$directory.log"
@@ -57,13 +60,8 @@ for sanitizer in $sanitizers; do
 done
 
 echo "== build"
-# The tests of TLS and SASL need a C client with these, which must be built from source.
-if ! source=$(bash src/zookeeper_source.sh build/zookeeper-source 2>build-source.log); then
-  cat build-source.log
-  echo "ZooKeeper's source is not available; the tests of TLS and SASL will be skipped"
-fi
-rm -f build-source.log
-configure build -DZKSH_TLS_TESTS="$source" -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
+unpack_c_client "$PWD/build" libzookeeper-mt-dev  # for the benchmark's contestants
+configure build -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
 cmake --build build --parallel
 
 # test_and_explain CTEST-ARGUMENT…: returns ctest's status; sets $why and $failed to the reasons and

@@ -5,13 +5,14 @@
 
 namespace zksh {
 
-/// All files are PEM.
+/// All files are PEM, or PKCS#12.
 struct TlsSettings {
   bool on = false;
   std::string ca{};            ///< trusted authorities; empty: the system's
+  std::string ca_password{};   ///< of a PKCS#12 file; a secret
   std::string certificate{};   ///< the client's, with its chain; empty: none
   std::string key{};           ///< the certificate's key; empty: in the same file
-  std::string key_password{};  ///< a secret
+  std::string key_password{};  ///< of the key, or of a PKCS#12 file with both; a secret
   bool verify = true;          ///< check the server's certificate and the name in it
   bool verify_name = true;     ///< check the name; only with `verify`
 };
@@ -26,9 +27,5 @@ struct Security {
   TlsSettings tls{};
   SaslSettings sasl{};
 };
-
-/// Whether this build supports TLS, and SASL. Defined by the session library.
-bool has_tls();
-bool has_sasl();
 
 }  // namespace zksh

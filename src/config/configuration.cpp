@@ -87,10 +87,12 @@ std::span<const Configuration::Key> Configuration::keys() {
         {"server", "localhost:2181", "The servers, optionally with a chroot."},
         {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
         {"tls", "", "on, off, or empty: use TLS if another tls- key asks for it."},
-        {"tls-ca", "", "The trusted CA certificates (PEM); empty: the system's."},
-        {"tls-cert", "", "The client certificate (PEM) and its chain."},
+        {"tls-ca", "", "The trusted CA certificates (PEM or PKCS#12); empty: the system's."},
+        {"tls-ca-password-file", "", "A file whose first line is the password of tls-ca."},
+        {"tls-cert", "", "The client certificate and its chain (PEM, or PKCS#12 with the key)."},
         {"tls-key", "", "The client certificate's private key (PEM); empty: in the same file."},
-        {"tls-key-password-file", "", "A file whose first line is the private key's password."},
+        {"tls-key-password-file", "",
+         "A file whose first line is the password of the private key, or of the PKCS#12 file."},
         {"tls-verify", "on", "Verify the server's certificate and its name."},
         {"tls-verify-name", "on", "Verify the name in the server's certificate."}};
     for (const auto& setting : Settings::descriptions())

@@ -15,14 +15,6 @@
 namespace zksh {
 namespace {
 
-/// Throws the UsageError of a build without TLS or SASL, which says how to get one with it.
-[[noreturn]] void refuse_missing(std::string_view asked, std::string_view what) {
-  throw UsageError(
-      fmt::format("{}, but this zksh was built without {}, which Debian's ZooKeeper C client "
-                  "lacks; build with cmake -DZKSH_ZOOKEEPER_SOURCE=… (zksh-security(7))",
-                  asked, what));
-}
-
 void add_warning(std::string& warning, const std::string& text) {
   if (!text.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + text;
 }
@@ -85,32 +77,10 @@ std::size_t key_end(std::string_view line) {
   return line.size();
 }
 
-constexpr std::string_view conversions =
-    "\n  keytool -importkeystore -srckeystore STORE -destkeystore store.p12 -deststoretype PKCS12"
-    "   (from JKS)"
-    "\n  openssl pkcs12 -in store.p12 -nodes -out client.pem   (a key and its certificate)"
-    "\n  keytool -exportcert -rfc -alias ALIAS -keystore STORE -file ca.pem   (an authority)"
-    "\nthen --tls-cert client.pem --tls-ca ca.pem, or type PEM in the properties";
-
 /// Empty if it is not set.
 std::string value_of(const Properties& properties, const std::string& key) {
   const auto found = properties.find(key);
   return found == properties.end() ? std::string() : found->second;
-}
-
-/// The file of a store, which must be PEM. Its type is determined as in Java's client.
-std::string pem_store(const Properties& properties, const std::string& store,
-                      const std::string& file) {
-  auto location = value_of(properties, store + ".location");
-  if (location.empty()) return {};
-  const auto type = value_of(properties, store + ".type");
-  const bool pem = type.empty() ? location.ends_with(".pem") : type == "PEM" || type == "pem";
-  if (!pem)
-    throw UsageError(
-        fmt::format("-client-configuration: {} sets {}.location to {}, which is not PEM; OpenSSL "
-                    "cannot read Java keystores. Convert it once with{}",
-                    file, store, location, conversions));
-  return location;
 }
 
 /// Java's client gets its user from a JAAS file, which only Java can read.
@@ -121,15 +91,19 @@ void refuse_jaas(const Properties& properties, const std::string& file,
   });
   if (asks == properties.end()) return;
   const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
-  if (!has_sasl()) refuse_missing(what, "SASL");
   if (configuration.text("sasl-user").empty())
     throw UsageError(
         what + ", but zksh does not read JAAS files; use --sasl-user and --sasl-password-file");
 }
 
-/// Returns the password of the key, which has no key in the configuration.
-std::string take_client_configuration(const std::string& file, Configuration& configuration,
-                                      std::string& warning) {
+/// Passwords, which have no key in the configuration.
+struct StorePasswords {
+  std::string key{};
+  std::string ca{};
+};
+
+StorePasswords take_client_configuration(const std::string& file, Configuration& configuration,
+                                         std::string& warning) {
   const auto properties = parse_properties(read_file(file));
   const auto value = [&](const std::string& key) { return value_of(properties, key); };
   refuse_jaas(properties, file, configuration);
@@ -143,19 +117,19 @@ std::string take_client_configuration(const std::string& file, Configuration& co
                               file, stray->first));
     return {};
   }
-  if (!has_tls())
-    refuse_missing(fmt::format("-client-configuration: {} sets zookeeper.client.secure", file),
-                   "TLS");
   const auto set = [&](std::string_view key, const std::string& text) {
     if (!text.empty() && !configuration[key].origin.starts_with("--"))
       configuration.set(key, text, "-client-configuration " + file);
   };
   set("tls", "on");
-  set("tls-ca", pem_store(properties, "zookeeper.ssl.trustStore", file));
-  set("tls-cert", pem_store(properties, "zookeeper.ssl.keyStore", file));
+  // What they are is found by their content.
+  set("tls-ca", value("zookeeper.ssl.trustStore.location"));
+  set("tls-cert", value("zookeeper.ssl.keyStore.location"));
+  set("tls-ca-password-file", value("zookeeper.ssl.trustStore.passwordPath"));
   set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
   if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
-  return value("zookeeper.ssl.keyStore.password");
+  return {.key = value("zookeeper.ssl.keyStore.password"),
+          .ca = value("zookeeper.ssl.trustStore.password")};
 }
 
 /// The first of the keys that has a value; empty if none has.
@@ -184,11 +158,6 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   const bool said = !configuration.text("tls").empty();
   tls.on = said ? configuration.is_on("tls") : !implied.empty() || unverified;
   if (!tls.on) return {};
-  if (!has_tls())
-    refuse_missing(configuration.described(said         ? "tls"
-                                           : unverified ? "tls-verify"
-                                                        : implied),
-                   "TLS");
   tls.ca = with_home(configuration.text("tls-ca"));
   tls.certificate = with_home(configuration.text("tls-cert"));
   tls.key = with_home(configuration.text("tls-key"));
@@ -200,6 +169,8 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   if (tls.key.empty()) tls.key = tls.certificate;
   if (const auto& file = configuration.text("tls-key-password-file"); !file.empty())
     tls.key_password = read_password(with_home(file), warning);
+  if (const auto& file = configuration.text("tls-ca-password-file"); !file.empty())
+    tls.ca_password = read_password(with_home(file), warning);
   return tls;
 }
 
@@ -207,7 +178,6 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
   const auto asked =
       first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
   if (asked.empty()) return {};
-  if (!has_sasl()) refuse_missing(configuration.described(asked), "SASL");
   SaslSettings sasl{.mechanism = configuration.text("sasl-mechanism"),
                     .user = configuration.text("sasl-user"),
                     .password = {}};
@@ -245,16 +215,13 @@ Properties parse_properties(std::string_view text) {
 
 Security take_security(Configuration& configuration, const std::string& client_file,
                        std::string& warning) {
-  std::string key_password;
+  StorePasswords passwords;
   if (!client_file.empty())
-    key_password = take_client_configuration(client_file, configuration, warning);
+    passwords = take_client_configuration(client_file, configuration, warning);
   Security security{.tls = parse_tls(configuration, warning),
                     .sasl = parse_sasl(configuration, warning)};
-  if (security.tls.on && !security.sasl.mechanism.empty())
-    throw UsageError(
-        "TLS and SASL cannot be combined in ZooKeeper's C client; with TLS, authenticate with a "
-        "client certificate (--tls-cert)");
-  if (security.tls.key_password.empty()) security.tls.key_password = key_password;
+  if (security.tls.key_password.empty()) security.tls.key_password = passwords.key;
+  if (security.tls.ca_password.empty()) security.tls.ca_password = passwords.ca;
   return security;
 }
 

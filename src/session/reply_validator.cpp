@@ -402,7 +402,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   const auto zxid = walk.integer(8);
   const auto code = walk.number();
   if (walk.broken()) return cut_off;
-  // The C client takes whatever arrives during SASL for its answer.
+  // Nothing else may arrive during SASL.
   if (xid < 0 && !outstanding_.empty() && outstanding_.front().operation == operation::sasl)
     return "an answer out of order";
   if (xid == xid_of_events) return flaw_of_event(walk);
@@ -496,6 +496,24 @@ SessionRequest session_request(std::string_view greeting) {
   request.timeout_ms = walk.number();
   request.fresh = walk.integer(8) == 0;
   return request;
+}
+
+std::string sasl_request(std::int32_t xid, std::string_view token) {
+  constexpr std::size_t head = 12;  // xid, operation, length
+  std::string frame(head, '\0');
+  put_number(frame.data(), xid, 4);
+  put_number(frame.data() + 4, operation::sasl, 4);
+  put_number(frame.data() + 8, static_cast<std::int64_t>(token.size()), 4);
+  return frame.append(token);
+}
+
+SaslAnswer sasl_answer(std::string_view frame) {
+  Walk walk(frame);
+  walk.skip(4 + 8);  // xid, zxid
+  SaslAnswer answer;
+  answer.error = walk.number();
+  if (answer.error == 0 && !walk.rest().starts_with("\xff")) answer.token = walk.text();
+  return answer;
 }
 
 std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms) {

@@ -10,7 +10,7 @@
 //  check_events: the connect response's fields      flaw_of_greeting  "a greeting of N"
 //  check_events: a password of 16 bytes, copied     flaw_of_greeting  "a password of N"
 //  check_events: a timeout that can be doubled      flaw_of_greeting  "a session timeout of N"
-//  check_events: a response at all                  SocketInterposer  "silent"
+//  check_events: a response at all                  WireSocket        "silent"
 //  zookeeper_process: 16 bytes of header            flaw_of           "less than a header"
 //  zookeeper_process: assert(cptr), a request       flaw_of           "the number N"
 //  zookeeper_process: answers in order              flaw_of           "another's answer"
@@ -19,7 +19,7 @@
 //  collectWatchers: a type of servers               flaw_of_event     "an event of type N"
 //  auth_completion_func: a credential, logged       flaw_of_another   "an answer to no credential"
 //  handle_error: a refusal that was asked for       flaw_of_another   "a refusal of no credential"
-//  process_sasl_response: nothing but its answer    flaw_of           tests/tls/test_sasl.py
+//  (SASL, which is not the C client's)              flaw_of           tests/tls/test_sasl.py
 //  deserialize_response: the form of the operation  walk_answer       "nothing behind the header"
 //  deserialize_String_vector, _ACL_vector: a count  Walk::list        "lengths of 2 GiB within"
 //  ia_deserialize_buffer, _string: a length         Walk::data, text  "negative lengths within"
@@ -27,12 +27,12 @@
 //  deserialize_multi: a part that says why          answers_parts     "a transaction failed …"
 //  sub_string: a created path below the chroot      Creations::take   "creates somewhere else"
 //  zookeeper_interest: any frame proves an answer   give_up_at        "events for ever"
-//  ping_rw_server: an answer to isro                guarded_connect   "a read-only session"
+//  ping_rw_server: an answer to isro                takes_writes      "a read-only session"
 //  zookeeper_close: the last request's answer       1.5 s, its own    "it closes"
 //  flush_send_queue: a server that reads            its own limit     "it reads nothing"
-//  SSL_connect: a handshake that ends, FD_SETSIZE    zksh_tls_connect  tests/tls
+//  (a TLS handshake that ends)                      WireSocket        tests/tls
 //
-// addrvec.c, zk_hashtable.c and mt_adaptor.c assert on their own lists, memory and threads alone.
+// addrvec.c and zk_hashtable.c assert on their own lists and memory alone.
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
 #pragma once
 
@@ -134,6 +134,15 @@ struct SessionRequest {
 };
 /// Parses a connect request, without its length.
 SessionRequest session_request(std::string_view greeting);
+/// A request of SASL's exchange, without its length.
+std::string sasl_request(std::int32_t xid, std::string_view token);
+/// What a server answers to that.
+struct SaslAnswer {
+  std::int32_t error = 0;  ///< 0: none
+  std::string token{};
+};
+/// Parses a valid answer, without its length.
+SaslAnswer sasl_answer(std::string_view frame);
 /// How long a request may remain unanswered: the session timeout, but not more than a minute unless
 /// the user requested that. A server may grant any timeout, even centuries.
 std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms);

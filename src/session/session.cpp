@@ -13,17 +13,18 @@
 #include "client/host_addresses.h"
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
+#include "client/tls.h"
 #include "session/answer_notes.h"
+#include "session/sasl.h"
 #include "session/session_lease.h"
-#include "session/session_library.h"
-#include "session/socket_interposer.h"
 #include "session/trying_order.h"
 #include "session/watcher_table.h"
+#include "session/wire.h"
+#include "session/wire_socket.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
@@ -32,14 +33,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -53,8 +55,7 @@
 
 namespace zksh {
 
-/// An unanswered request. The C client drops these when a handle is closed; the list of calls lets
-/// every waiter be notified.
+/// An unanswered request. The C client completes it, at the latest when its handle is closed.
 struct Call {
   /// The watch that a read sets.
   struct Watching {
@@ -65,7 +66,6 @@ struct Call {
   };
 
   Session::Handle* handle = nullptr;
-  std::list<Call*>::iterator place;
   std::optional<Watching> watching{};
   std::optional<Watching> unwatching{};  ///< what the request removes if it succeeds
 
@@ -86,26 +86,33 @@ struct CallOf : Call {
   void settle_error(const Monitor::Held& held, int rc) override { settle(held, rc, T{}); }
 };
 
-struct Session::Handle {
-  Handle(Session& owner, ConnectString with) : session(owner), servers(std::move(with)) {}
+struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
+  Handle(Session& owner, ConnectString with)
+      : session(owner), servers(std::move(with)), wire(*this) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  /// Ends the session and fails unanswered calls with code::closing. Not on the C client's threads,
-  /// which it joins.
-  ~Handle();
+  /// Not on the wires' thread.
+  ~Handle() { wire.close(); }
+
+  Clock::time_point tend() override;
+  bool takes_writes(const SocketAddress& server) override;
+  std::unique_ptr<TlsConnection> secure(const SocketAddress& server) override;
+  void tls_ended(const SocketAddress& server, const TlsConnection& connection) override;
+  bool wants_sasl() override { return !session.settings_.security.sasl.mechanism.empty(); }
+  void continue_sasl(const SocketAddress& server, std::uint64_t connection,
+                     const std::string* token, std::int32_t error) override;
 
   Session& session;
   const ConnectString servers;
-  /// Set before the handle is published, and by its first event, which may come before the C client
-  /// has returned it.
-  std::atomic<zhandle_t*> zh = nullptr;
+  Wire wire;
   // Under the session's monitor:
   SessionState state = SessionState::Connecting;
   bool ever_connected = false;
   Clock::time_point opened;
-  Clock::time_point lost;    ///< when the connection was lost, if ever
-  std::string connected_to;  ///< the last server, HOST:PORT; empty before the first
-  AddressNames names;        ///< of the servers; set before the handle is published
+  Clock::time_point lost;       ///< when the connection was lost, if ever
+  std::string connected_to;     ///< the last server, HOST:PORT; empty before the first
+  AddressNames names;           ///< of the servers
+  Clock::time_point looked_up;  ///< when these were
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
   std::shared_ptr<SessionLease> lease;           ///< null until connected
@@ -114,9 +121,17 @@ struct Session::Handle {
   std::vector<Credential> credentials;           ///< added and accepted
   std::vector<Pending<Nothing>> authentication;  ///< what `authenticate` sent last
   bool other_credentials = false;                ///< others than the settings' were sent
-  int uses = 0;                                  ///< number of threads that are sending
-  bool out_of_use = false;                       ///< somebody waits for the last of these
-  std::list<Call*> calls;
+  std::size_t calls = 0;                         ///< number of unanswered requests
+  BootClock::time_point beat;                    ///< the last heartbeat
+  struct TlsFailure {
+    std::string reason;  ///< the latest
+    int tries = 0;       ///< consecutive failures; more if another would fail too
+  };
+  std::map<std::string, TlsFailure> tls_failures;  ///< by the server's name, HOST:PORT
+  std::string sasl_problem;  ///< what this machine's SASL said of its failure; may be empty
+  // Of the opener's thread:
+  std::unique_ptr<SaslExchange> sasl;
+  std::uint64_t sasl_connection = 0;  ///< the one that it is for
   /// By the context of their watches, a number that the C client passes back, not a pointer: it
   /// silently drops unfired watches. All watches of a mailbox share it, so the C client fires one
   /// event for all that it has on a node, and needs linear, not quadratic, time to report a session
@@ -125,6 +140,12 @@ struct Session::Handle {
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
+  /// The names, HOST:PORT, that the user gave for a server with this address.
+  std::vector<std::string> names_of(const Monitor::Held& held, const SocketAddress& server) const;
+  /// Whether TLS has failed with all servers, for a permanent reason or several times.
+  bool tls_failed_everywhere(const Monitor::Held& held) const;
+  /// Why TLS last failed, by server, HOST:PORT.
+  std::map<std::string, std::string> tls_reasons(const Monitor::Held& held) const;
   /// Call when a connection is made, before that is known: sends the settings' credentials that
   /// have not been accepted yet. False if the connection is lost again.
   bool authenticate();
@@ -189,12 +210,21 @@ class Bell {
   bool rung_ = false;
 };
 
+/// A step of a SASL exchange that the opener should take.
+struct SaslJob {
+  std::shared_ptr<Session::Handle> handle;
+  std::string host;  ///< the server's name
+  std::uint64_t connection = 0;
+  std::optional<std::string> token{};  ///< the server's; none at the begin
+  std::int32_t error = 0;              ///< the server's
+};
+
 /// The session's phase, and what belongs to it. Under the monitor; only Session::enter changes the
 /// phase.
 struct Session::State {
   Phase phase = Phase::Idle;
   std::string server;              ///< as the user gave it
-  std::unique_ptr<Handle> handle;  ///< if open; or an expired one that the opener has not ended yet
+  std::shared_ptr<Handle> handle;  ///< if open; or an expired one that the opener has not ended yet
   std::size_t waits = 0;           ///< number of waiters for a connection
   Clock::time_point waiting_since;  ///< since when the first has waited
   std::size_t turn = 0;             ///< counts the phases: work from an earlier one is stale
@@ -203,42 +233,14 @@ struct Session::State {
   std::exception_ptr problem;       ///< its latest failure
   std::int64_t closed = 0;          ///< Client::closed_session
   bool wants_tick = false;          ///< the opener should ask the server for its tick
+  std::deque<SaslJob> sasl_jobs;    ///< for the opener
+  bool wants_modes = false;         ///< the opener should ask the servers whether they take writes
   Bell opener;                      ///< rings when the opener has work; not under the monitor
 
-  Handle* open_handle() const { return phase == Phase::Open ? handle.get() : nullptr; }
+  std::shared_ptr<Handle> open_handle() const { return phase == Phase::Open ? handle : nullptr; }
   bool needs_opener() const {
     return phase == Phase::Idle || (phase == Phase::Open && handle->state == SessionState::Expired);
   }
-};
-
-/// Keeps the handle from being closed while something is sent with it; not even the user can close
-/// it, who may be on one of its own threads.
-class Session::Use {
- public:
-  explicit Use(Session& session)
-      : monitor_(session.monitor_), handle_(monitor_.with_lock([&](const Monitor::Held&) {
-          auto* const open = session.state_->open_handle();
-          if (open) ++open->uses;
-          return open;
-        })) {}
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  ~Use() {
-    if (!handle_) return;
-    const bool awaited = monitor_.with_lock(
-        [&](const Monitor::Held&) { return --handle_->uses == 0 && handle_->out_of_use; });
-    // The call may be gone by now.
-    if (awaited) monitor_.change_of(this, [](const Monitor::Held&) {});
-  }
-
-  /// Null if there is none.
-  Handle* get() const { return handle_; }
-  Handle* operator->() const { return handle_; }
-  explicit operator bool() const { return handle_ != nullptr; }
-
- private:
-  Monitor& monitor_;
-  Handle* handle_;
 };
 
 /// What this process knows about servers, by address; shared by all its sessions.
@@ -255,6 +257,8 @@ struct KnownServers {
   std::map<std::string, bool> newer{};  ///< 3.5 or later, by numeric address and port
   /// By HOST:PORT; 0 if the server does not report one.
   std::map<std::string, std::chrono::milliseconds> ticks{};
+  /// Those that said so when they were last asked, by numeric address and port.
+  std::set<std::string> writable{};
 };
 
 namespace {
@@ -262,6 +266,9 @@ namespace {
 /// How long servers may reject everybody after a connection was lost, while they elect a leader or
 /// a server restarts.
 constexpr std::chrono::seconds turmoil{2};
+
+/// A server that starts or stops may break off a handshake or two.
+constexpr int enough_tls_tries = 3;
 
 constexpr std::string_view config_node = "/zookeeper/config";
 
@@ -310,7 +317,7 @@ void conclude(const void* data, int rc, T value) {
   const std::unique_ptr<CallOf<T>> call(static_cast<CallOf<T>*>(const_cast<void*>(data)));
   auto& handle = *call->handle;
   handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
-    handle.calls.erase(call->place);
+    --handle.calls;
     if (const auto& watching = call->watching) {
       const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
       handle.watchers.answered(watching->path, watching->kind, watching->who, left);
@@ -321,17 +328,10 @@ void conclude(const void* data, int rc, T value) {
   });
 }
 
-/// For the C client's completions: settles the call, and runs deferred calls.
-template <class T>
-void answer(const void* data, int rc, T value) {
-  const DeferredCalls deferred;
-  conclude<T>(data, rc, std::move(value));
-}
-
 /// Registers a call before its request is sent.
 inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call& call) {
   call.handle = &handle;
-  call.place = handle.calls.insert(handle.calls.end(), &call);
+  ++handle.calls;
   if (const auto& watching = call.watching)
     handle.watchers.asked(watching->path, watching->kind, watching->who);
 }
@@ -342,7 +342,7 @@ int reason_unsent(zhandle_t* zh, int rc) {
 }
 
 /// Registers a call and sends its request with `send(zh, call)`. Without a handle, or if the C
-/// client refuses, the answer is set at once. The handle is in use until this returns.
+/// client refuses, the answer is set at once.
 template <class T, class Send>
 Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
                  Send&& send) {
@@ -352,18 +352,24 @@ Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<Call
         [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
     return pending;
   }
-  monitor.with_lock([&](const Monitor::Held& held) { enlist(held, *handle, *call); });
+  const Wire::Hold hold(handle->wire);
+  zhandle_t* const zh = hold.get();
+  if (!zh) {
+    monitor.change([&](const Monitor::Held& held) { call->settle_error(held, code::closing); });
+    return pending;
+  }
+  const bool is_refused = monitor.with_lock([&](const Monitor::Held& held) {
+    if (handle->state == SessionState::AuthFailed) return true;
+    enlist(held, *handle, *call);
+    return false;
+  });
+  if (is_refused) {
+    monitor.change([&](const Monitor::Held& held) { call->settle_error(held, code::auth_failed); });
+    return pending;
+  }
   CallOf<T>* sent = call.release();  // owned by the answer now
-  zhandle_t* const zh = handle->zh;
   const int rc = send(zh, sent);
-  if (rc == ZOK) return pending;
-  // The C client knows that the session has expired before it reports that on a thread of its own,
-  // which may be this one. Until then the session would look connected, and whoever retries would
-  // do so at once, again and again.
-  if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE)
-    monitor.change(
-        [&](const Monitor::Held& held) { handle->note_state(held, SessionState::Expired, zh); });
-  conclude<T>(sent, reason_unsent(zh, rc), T{});
+  if (rc != ZOK) conclude<T>(sent, reason_unsent(zh, rc), T{});
   return pending;
 }
 
@@ -374,19 +380,23 @@ std::optional<Value> found_in(const std::map<std::string, Value>& known, const s
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool has_names(const ConnectString& servers) {
+  return !std::ranges::all_of(servers.servers, is_address, &ServerAddress::host);
+}
+
 /// Where a handle, which may be null, is connected to; nullopt if it is not.
-std::optional<SocketAddress> address_of_server(const Session::Handle* handle) {
+std::optional<SocketAddress> address_of_server(Session::Handle* handle) {
   SocketAddress address{.size = sizeof address.bytes};
-  if (!handle || !zookeeper_get_connected_host(handle->zh, address.get(), &address.size))
+  if (!handle) return std::nullopt;
+  const Wire::Hold hold(handle->wire);
+  if (!hold.get() || !zookeeper_get_connected_host(hold.get(), address.get(), &address.size))
     return std::nullopt;
   return address;
 }
 
 /// The name of that server for users: HOST:PORT as in the connect string, also for a read-only
-/// server, which zookeeper_get_connected_host does not return. Under the monitor: the C client has
-/// one buffer for all handles.
-std::string connected_name(const Monitor::Held& /*held*/, zhandle_t* zh,
-                           const AddressNames& names) {
+/// server, which zookeeper_get_connected_host does not return. With the wire's Hold.
+std::string connected_name(zhandle_t* zh, const AddressNames& names) {
   const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" for an IPv6 address
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::string(text);
@@ -422,13 +432,13 @@ void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*st
     else if (!call.server.empty())
       session.known_servers().newer[call.server] = rc != ZNONODE;
   });
-  // Before this call is settled, since closing the handle waits until no call is left.
+  // Before this call is settled: whoever closes the handle waits until no call is left.
   if (answered) call.go(waiting.release(), rc != ZNONODE);
-  answer<Nothing>(data, rc, {});
+  conclude<Nothing>(data, rc, {});
 }
 
-/// For start_newer: asks the server that `on` is connected to. `go` is called on the C client's
-/// thread when the answer arrives.
+/// For start_newer: asks the server that `on` is connected to. `go` is called on the wires' thread
+/// when the answer arrives.
 void learn_of_server(Session& session, Session::Handle* on, std::unique_ptr<LearningCall> call) {
   auto& server = call->server;
   start(session.monitor(), on, std::unique_ptr<CallOf<Nothing>>(std::move(call)),
@@ -448,7 +458,7 @@ template <class T, class Newer, class Older>
 Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer newer,
                        Older older) {
   auto& monitor = session.monitor();
-  const Session::Use on(session);
+  const auto on = session.open_handle();
   const auto send = [&monitor, newer, older](Session::Handle* handle,
                                              std::unique_ptr<CallOf<T>> now, bool is_newer) {
     return is_newer ? start(monitor, handle, std::move(now), newer)
@@ -463,7 +473,7 @@ Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer 
   auto pending = call->pending;
   auto learning = std::make_unique<LearningCall>();
   learning->waiting = std::move(call);
-  // Runs on a thread of the handle, which is not closed before that has ended.
+  // Runs when the handle completes a call, and so before it is gone.
   learning->go = [send, handle = on.get()](Call* waiting, bool is_newer) {
     send(handle, std::unique_ptr<CallOf<T>>(static_cast<CallOf<T>*>(waiting)), is_newer);
   };
@@ -477,35 +487,30 @@ int send_nothing(zhandle_t* /*zh*/, const void* /*data*/) { return ZUNIMPLEMENTE
 /// Sends a request with `send(zh, data)`.
 template <class T, class Send>
 Pending<T> request(Session& session, Send&& send) {
-  return start(session.monitor(), Session::Use(session).get(), std::make_unique<CallOf<T>>(), send);
+  return start(session.monitor(), session.open_handle().get(), std::make_unique<CallOf<T>>(), send);
 }
 
 }  // namespace
 
-Session::Handle::~Handle() {
-  NoWaiting::refuse("zookeeper_close");
-  hang_up_handshakes();
-  if (zh) zookeeper_close(zh);
-  session.monitor_.change([&](const Monitor::Held& held) {
-    for (Call* call : std::exchange(calls, {})) {
-      call->settle_error(held, code::closing);
-      delete call;
-    }
-  });
+std::shared_ptr<Session::Handle> Session::open_handle() {
+  return monitor_.with_lock([&](const Monitor::Held&) { return state_->open_handle(); });
 }
 
 void Session::Handle::report(const Monitor::Held& held, const Event& event) {
   // Otherwise the handle is not in use yet, or has been replaced.
-  if (session.state_->open_handle() == this) session.sink_(held, event);
+  if (session.state_->open_handle().get() == this) session.sink_(held, event);
 }
 
 void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zhandle_t* from) {
   if (now == state) return;
-  if (is_connected(state)) lost = Clock::now();
+  if (is_connected(state)) {
+    lost = Clock::now();
+    session.state_->opener.ring();  // for next_look_up
+  }
   state = now;
   if (is_connected(now)) {
     ever_connected = true;
-    connected_to = connected_name(held, from, names);
+    connected_to = connected_name(from, names);
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
     lease = of_session<SessionLease>(session_id);
@@ -559,10 +564,8 @@ std::string Session::Handle::watched_path(const char* reported) const {
 
 void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,
                                void* context) {
-  const NoWaiting no_waiting;
   auto& handle = *static_cast<Handle*>(context);
   auto& session = handle.session;
-  handle.zh = zh;
   // The connection becomes known after its credentials have been sent, and so before any request.
   if (type == ZOO_SESSION_EVENT && is_connected(session_state(state)) && !handle.authenticate())
     return;
@@ -582,7 +585,6 @@ void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, c
   if (type == ZOO_SESSION_EVENT) return;  // waiters for watches check the session's state too
   auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
   auto& monitor = handle.session.monitor_;
-  const DeferredCalls deferred;
   const auto watched = handle.watched_path(path);
   const auto mailbox = monitor.with_lock([&](const Monitor::Held& held) -> Mailbox {
     handle.watches_fired(held, type, watched);
@@ -610,6 +612,13 @@ void* Session::Handle::context_of(const Mailbox& mailbox) {
   });
 }
 
+std::string client_library_version() { return ZOO_VERSION; }
+
+void prepare_security(const Security& security) {
+  if (security.tls.on) use_tls(security.tls);
+  if (!security.sasl.mechanism.empty()) prepare_sasl(security.sasl);
+}
+
 Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
     : monitor_(monitor),
       settings_(std::move(settings)),
@@ -634,8 +643,8 @@ bool is_dead(SessionState state) {
 
 /// Changes the phase; nothing else does. Returns the handle that was in use, to be ended after the
 /// monitor is released.
-std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase phase,
-                                                std::unique_ptr<Handle> fresh) {
+std::shared_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase phase,
+                                                std::shared_ptr<Handle> fresh) {
   auto& known = *state_;
   ++known.turn;
   known.phase = phase;
@@ -655,16 +664,13 @@ std::unique_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
 /// while the server still sends resets it, and the unread request to close the session is lost with
 /// it, so that ephemerals would remain for the session timeout. The C client drops unanswered
 /// requests in memory then.
-void Session::end(std::unique_ptr<Handle> old) {
+void Session::end(std::shared_ptr<Handle> old) {
   if (!old) return;
   constexpr std::chrono::milliseconds longest{100};
-  monitor_.wait({}, [&](const Monitor::Held&) {
-    old->out_of_use = true;
-    return old->uses == 0;
-  });
   monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
-    return old->calls.empty() || !is_connected(old->state);
+    return old->calls == 0 || !is_connected(old->state);
   });
+  old->wire.close();
 }
 
 std::unique_ptr<Client> Session::another() {
@@ -681,7 +687,7 @@ std::string Session::server() {
 }
 
 SessionState Session::state(const Monitor::Held& /*held*/) {
-  if (const auto* const open = state_->open_handle()) return open->state;
+  if (const auto open = state_->open_handle()) return open->state;
   if (state_->phase == Phase::Closed) return SessionState::Closed;
   return state_->phase == Phase::Refused ? SessionState::AuthFailed : SessionState::Connecting;
 }
@@ -691,8 +697,8 @@ bool Session::between_sessions(const Monitor::Held& /*held*/) { return !state_->
 /// A member of the open handle; a default value if none is open.
 template <class T>
 T Session::of_handle(const Monitor::Held& /*held*/, T Handle::*member) const {
-  const auto* const open = state_->open_handle();
-  return open ? open->*member : T{};
+  const auto open = state_->open_handle();
+  return open ? (*open).*member : T{};
 }
 
 std::string Session::connected_server(const Monitor::Held& held) {
@@ -716,7 +722,7 @@ std::shared_ptr<SessionLease> Session::present_lease() {
   std::shared_ptr<SessionLease> lease;
   std::optional<std::chrono::milliseconds> tick;
   const bool asks = monitor_.with_lock([&](const Monitor::Held&) {
-    auto* const open = state_->open_handle();
+    const auto open = state_->open_handle();
     if (!open || !open->lease) return false;
     lease = open->lease;
     tick = found_in(known_servers().ticks, open->connected_to);
@@ -727,6 +733,7 @@ std::shared_ptr<SessionLease> Session::present_lease() {
   });
   if (asks) {
     monitor_.with_lock([&](const Monitor::Held&) { state_->wants_tick = true; });
+    start_opener();
     state_->opener.ring();
   }
   if (lease && tick && tick->count() > 0) lease->learn_tick(*tick);
@@ -749,7 +756,7 @@ std::string Session::connection_problem() {
   const auto text = server();
   if (text.empty()) return "";
   const auto file = monitor_.with_lock([&](const Monitor::Held& held) {
-    const auto* const open = state_->open_handle();
+    const auto open = state_->open_handle();
     const bool none_accepted = open && open->ever_connected && open->credentials.empty();
     return none_accepted && !sent_others(held) ? settings_.credentials_file : "";
   });
@@ -759,12 +766,15 @@ std::string Session::connection_problem() {
       "; every connection was closed before the auth file {} was accepted; check that the servers "
       "know its schemes",
       file);
-  return problem_with(parse_connect_string(text), file.empty() ? "" : hint);
+  return problem_with(open_handle().get(), parse_connect_string(text), file.empty() ? "" : hint);
 }
 
-std::string Session::problem_with(const ConnectString& servers, const std::string& hint) {
-  const auto failures =
-      monitor_.with_lock([](const Monitor::Held& held) { return tls_failures(held); });
+/// Why there is no connection to `servers`; `on`, which may be null, is the handle that tried.
+std::string Session::problem_with(const Handle* on, const ConnectString& servers,
+                                  const std::string& hint) {
+  const auto failures = monitor_.with_lock([&](const Monitor::Held& held) {
+    return on ? on->tls_reasons(held) : std::map<std::string, std::string>();
+  });
   const auto refused = refused_answer();
   return diagnose_connection(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
 }
@@ -816,7 +826,7 @@ std::optional<Clock::time_point> Session::awaited_since() {
 
 void Session::await_connection(const std::string& path, const std::stop_token& stop) {
   const auto is_ready = [&](const Monitor::Held& held) {
-    const auto* const open = state_->open_handle();
+    const auto open = state_->open_handle();
     return open && open->is_ready(held);
   };
   if (monitor_.with_lock(is_ready)) return;
@@ -831,7 +841,7 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     ConnectString servers;
     const auto turn = monitor_.with_lock([&](const Monitor::Held& held) {
       now = state(held);
-      if (const auto* const open = state_->open_handle()) {
+      if (const auto open = state_->open_handle()) {
         servers = open->servers;
         const auto calm =
             open->ever_connected ? open->lost + turmoil : open->opened + settings_.connect_timeout;
@@ -856,7 +866,8 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     const auto probe = patient ? nullptr : start_exists("/", Watch::none());
     bool refused_all = false;  // for TLS: a bad certificate stays bad
     monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
-      refused_all = tls_failed_everywhere(held, servers);
+      const auto open = state_->open_handle();
+      refused_all = open && open->tls_failed_everywhere(held);
       return state_->turn != turn || state(held) != SessionState::Connecting || refused_all ||
              (probe && (*probe)(held));
     });
@@ -871,26 +882,24 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
 }
 
 /// Creates a handle. Blocks while names resolve.
-std::unique_ptr<Session::Handle> Session::make_handle(const std::string& server) {
-  require_threads(2, "a session");
-  auto fresh = std::make_unique<Handle>(*this, parse_connect_string(server));
+std::shared_ptr<Session::Handle> Session::make_handle(const std::string& server) {
+  auto fresh = std::make_shared<Handle>(*this, parse_connect_string(server));
   const auto& servers = fresh->servers;
-  const int flags = ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0);
-  // Several servers have been shuffled already; the addresses of a single name have not.
-  zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
-  fresh->zh =
-      open_handle(monitor_, settings_.security, servers, trying_order(servers, fresh->names),
-                  Handle::on_event, settings_.session_timeout_ms, fresh.get(), flags);
-  if (!fresh->zh) {
-    const int reason = errno;
-    throw Error("cannot connect to " + (reason == ENOENT
-                                            ? diagnose_connection(servers)
-                                            : fmt::format("{}: {}", server, std::strerror(reason))),
+  auto order = trying_order(servers);
+  if (order.names.empty())
+    throw Error("cannot connect to " + diagnose_connection(servers), status::no_connection);
+  fresh->names = std::move(order.names);
+  fresh->opened = fresh->looked_up = Clock::now();
+  const bool begun = fresh->wire.begin([&] {
+    // Several servers have been shuffled already; the addresses of a single name have not.
+    zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
+    return zookeeper_init(order.hosts.c_str(), Handle::on_event, settings_.session_timeout_ms,
+                          nullptr, fresh.get(),
+                          ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0));
+  });
+  if (!begun)
+    throw Error(fmt::format("cannot connect to {}: {}", server, std::strerror(errno)),
                 status::no_connection);
-  }
-  // Otherwise the C client resolves the names in every turn of its loop; now only to reconnect.
-  zoo_set_servers_resolution_delay(fresh->zh, -1);
-  fresh->opened = Clock::now();
   return fresh;
 }
 
@@ -906,16 +915,38 @@ void Session::open(const std::string& server) {
 void Session::ensure_session() {
   const auto wanted = [&](const Monitor::Held&) { return state_->needs_opener(); };
   if (!monitor_.with_lock(wanted)) return;
-  parse_connect_string(server());
-  start_opener();
+  const bool blocks = has_names(parse_connect_string(server()));
+  if (blocks || !settings_.security.sasl.mechanism.empty()) start_opener();
+  std::optional<std::size_t> turn;
+  bool is_at_once = false;
   monitor_.change([&](const Monitor::Held& held) {
     if (!wanted(held)) return;
-    // The opener ends it, since this may be one of its own threads.
+    // The opener ends it, since this may be the wires' thread.
     auto expired = std::move(state_->handle);
+    is_at_once = !blocks && !expired;
     enter(held, Phase::Opening);
     state_->handle = std::move(expired);
+    turn = state_->turn;
   });
+  if (!turn || (is_at_once && open_at_once(*turn))) return;
+  start_opener();
   state_->opener.ring();
+}
+
+/// Opens a session on this thread, which is faster, since no name must be looked up. False if that
+/// failed; the opener then tries again.
+bool Session::open_at_once(std::size_t turn) {
+  std::shared_ptr<Handle> fresh;
+  try {
+    fresh = make_handle(server());
+  } catch (const std::exception&) {
+    return false;
+  }
+  monitor_.change([&](const Monitor::Held& held) {
+    if (state_->turn == turn) enter(held, Phase::Open, std::exchange(fresh, nullptr));
+  });
+  end(std::move(fresh));  // the phase has changed meanwhile
+  return true;
 }
 
 void Session::start_opener() {
@@ -933,7 +964,7 @@ void Session::start_opener() {
 /// another server.
 void Session::open_one(const std::stop_token& stop) {
   constexpr std::chrono::seconds between_attempts{1};
-  std::unique_ptr<Handle> expired;
+  std::shared_ptr<Handle> expired;
   std::size_t turn = 0;
   std::string server;
   const bool wanted = monitor_.change([&](const Monitor::Held& held) {
@@ -947,7 +978,7 @@ void Session::open_one(const std::stop_token& stop) {
   if (!wanted) return;
   end(std::move(expired));
   while (!stop.stop_requested()) {
-    std::unique_ptr<Handle> fresh;
+    std::shared_ptr<Handle> fresh;
     std::exception_ptr problem;
     try {
       fresh = make_handle(server);
@@ -981,9 +1012,9 @@ void Session::replace_session(const std::string& server, const std::function<voi
   bool hopeless = false;
   monitor_.wait_until(stop, Clock::now() + settings_.connect_timeout,
                       [&](const Monitor::Held& held) {
-                        hopeless = tls_failed_everywhere(held, fresh->servers);
+                        hopeless = fresh->tls_failed_everywhere(held);
                         // Credentials are its only requests.
-                        const bool ready = is_connected(fresh->state) && fresh->calls.empty();
+                        const bool ready = is_connected(fresh->state) && fresh->calls == 0;
                         return ready || hopeless || is_dead(fresh->state);
                       });
   if (stop.stop_requested()) throw Cancelled();
@@ -1013,7 +1044,8 @@ void Session::refuse(const Handle& fresh) {
     throw Error("authentication failed" + (why.empty() ? "" : ": " + why) + end,
                 status::not_authorised);
   }
-  throw Error("no connection to " + problem_with(fresh.servers) + end, status::no_connection);
+  throw Error("no connection to " + problem_with(&fresh, fresh.servers) + end,
+              status::no_connection);
 }
 
 namespace {
@@ -1035,7 +1067,7 @@ std::string java_host(const SocketAddress& address) {
 /// The local address of packets to a server, unless it is translated on the way. The C client does
 /// not expose its socket, but a socket connected to the same destination gets the same address;
 /// connecting a datagram socket sends nothing.
-std::string own_address(const Session::Handle* handle) {
+std::string own_address(Session::Handle* handle) {
   const auto server = address_of_server(handle);
   if (!server) return {};
   const Fd fd(socket(server->family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -1062,46 +1094,212 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_t
 
 }  // namespace
 
-/// When the session needs a heartbeat after the last one if nothing is sent before. One that is
-/// idle sends a read as often as a contender that waits, so that a lock that is asked for later is
-/// safe at once (SessionLease::lasts): pings, three in a session timeout, are too rare.
-Clock::time_point Session::next_heartbeat(BootClock::time_point last) {
-  constexpr std::chrono::seconds look_again{1};
-  std::shared_ptr<SessionLease> lease;
-  const bool is_idle = monitor_.with_lock([&](const Monitor::Held&) {
-    const auto* const open = state_->open_handle();
-    if (open) lease = open->lease;
-    return open && is_connected(open->state) && open->calls.empty();
+bool Session::Handle::takes_writes(const SocketAddress& server) {
+  const bool is_known = session.monitor_.with_lock([&](const Monitor::Held&) {
+    session.state_->wants_modes = true;
+    return session.known_servers().writable.contains(server.server().text());
   });
-  if (!lease || !is_idle) return Clock::now() + look_again;
-  return wait_until(std::max(lease->last_sent(), last) + LeaseRenewal::interval(lease->timeout()));
+  try {
+    session.start_opener();
+  } catch (const std::exception&) {
+    return false;  // it stays at this server
+  }
+  session.state_->opener.ring();
+  return is_known;
 }
+
+std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/,
+                                                   const SocketAddress& server) const {
+  std::vector<std::string> found;
+  const auto [first, last] = names.equal_range(server.server().text());
+  for (auto at = first; at != last; ++at) found.push_back(at->second);
+  return found;
+}
+
+std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server) {
+  if (!session.settings_.security.tls.on) return nullptr;
+  std::vector<std::string> hosts;
+  for (const auto& name : session.monitor_.with_lock(
+           [&](const Monitor::Held& held) { return names_of(held, server); }))
+    hosts.push_back(parse_connect_string(name).servers.front().host);
+  return std::make_unique<TlsConnection>(*tls(), std::move(hosts), server.server().text());
+}
+
+void Session::Handle::tls_ended(const SocketAddress& server, const TlsConnection& connection) {
+  session.monitor_.change([&](const Monitor::Held& held) {
+    for (const auto& name : names_of(held, server)) {
+      if (connection.failure().empty()) {
+        tls_failures.erase(name);
+        continue;
+      }
+      auto& known = tls_failures[name];
+      known.reason = connection.failure();
+      known.tries += connection.is_lasting() ? enough_tls_tries : 1;
+    }
+  });
+}
+
+bool Session::Handle::tls_failed_everywhere(const Monitor::Held& /*held*/) const {
+  return !tls_failures.empty() &&
+         std::ranges::all_of(servers.servers, [&](const ServerAddress& server) {
+           const auto failure = tls_failures.find(server.text());
+           return failure != tls_failures.end() && failure->second.tries >= enough_tls_tries;
+         });
+}
+
+std::map<std::string, std::string> Session::Handle::tls_reasons(
+    const Monitor::Held& /*held*/) const {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [name, failure] : tls_failures) reasons.emplace(name, failure.reason);
+  return reasons;
+}
+
+void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t connection,
+                                    const std::string* token, std::int32_t error) {
+  session.monitor_.with_lock([&](const Monitor::Held& held) {
+    const auto known = names_of(held, server);
+    const auto host = known.empty() ? servers.servers.front().host
+                                    : parse_connect_string(known.front()).servers.front().host;
+    session.state_->sasl_jobs.push_back({.handle = shared_from_this(),
+                                         .host = host,
+                                         .connection = connection,
+                                         .token = token ? std::optional(*token) : std::nullopt,
+                                         .error = error});
+  });
+  session.state_->opener.ring();
+}
+
+namespace {
+
+/// Which of these servers, numeric addresses, take writes. Blocks for a second at most. Throws
+/// Cancelled.
+std::set<std::string> find_writable(const std::vector<ServerAddress>& servers,
+                                    const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{1};
+  constexpr std::size_t longest_answer = 64;
+  std::vector<ServerQuestion> questions;
+  for (const auto& server : servers) questions.push_back({.server = server, .word = "isro"});
+  const auto answers = inquire(
+      questions, {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
+  std::set<std::string> found;
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    if (answers[i].text == "rw") found.insert(servers[i].text());
+  return found;
+}
+
+}  // namespace
 
 /// The opener opens all sessions except those of replace_session, one at a time.
 void Session::serve(const std::stop_token& stop) {
-  BootClock::time_point beat;
   while (!stop.stop_requested()) {
-    if (!state_->opener.await(stop, next_heartbeat(beat))) {
-      if (stop.stop_requested() || Clock::now() < next_heartbeat(beat)) continue;
-      beat = BootClock::now();
-      start_exists("/", Watch::none());
+    state_->opener.await(stop, next_look_up());
+    if (stop.stop_requested()) return;
+    run_sasl();
+    open_one(stop);
+    look_up_again();
+    try {
+      ask_for_tick(stop);
+      ask_for_modes(stop);
+    } catch (const std::exception&) {
+      // They do not say: there is no room for a socket, or zksh is to end.
+    }
+  }
+}
+
+/// Takes the steps of SASL exchanges that are due. Kerberos may ask a KDC for a while.
+void Session::run_sasl() {
+  while (true) {
+    std::optional<SaslJob> job;
+    monitor_.with_lock([&](const Monitor::Held&) {
+      if (state_->sasl_jobs.empty()) return;
+      job = std::move(state_->sasl_jobs.front());
+      state_->sasl_jobs.pop_front();
+    });
+    if (!job) return;
+    auto& on = *job->handle;
+    std::optional<SaslExchange::Step> step;
+    if (!job->token && job->error == 0) {
+      on.sasl = std::make_unique<SaslExchange>(settings_.security.sasl, job->host);
+      on.sasl_connection = job->connection;
+      step = on.sasl->begin();
+    } else if (on.sasl_connection != job->connection) {
+      continue;  // of a connection that is lost
+    } else if (job->error == 0) {
+      step = on.sasl->proceed(*job->token);
+    }
+    if (step) {
+      if (step->token) on.wire.send_sasl(job->connection, *step->token);
+      if (step->is_over) on.wire.end_sasl(job->connection);
       continue;
     }
-    open_one(stop);
-    const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
-      return std::exchange(state_->wants_tick, false) ? of_handle(held, &Handle::connected_to) : "";
+    on.wire.stop();
+    monitor_.change([&](const Monitor::Held& held) {
+      on.sasl_problem = on.sasl->problem();
+      on.note_state(held, SessionState::AuthFailed, nullptr);
     });
-    if (asked.empty()) continue;
-    std::chrono::milliseconds tick{0};
-    try {
-      // A TLS port answers no such word.
-      const auto address = address_of_server(Use(*this).get());
-      if (address && !settings_.security.tls.on) tick = tick_of(address->server(), stop);
-    } catch (const std::exception&) {
-      // It does not say: there is no room for a socket, or zksh is to end.
-    }
-    monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
   }
+}
+
+/// When the servers' names are due to be looked up again: now and then without a connection.
+Clock::time_point Session::next_look_up() {
+  constexpr std::chrono::seconds interval{2};
+  return monitor_.with_lock([&](const Monitor::Held&) {
+    const auto open = state_->open_handle();
+    const bool is_due =
+        open && has_names(open->servers) && !is_connected(open->state) && !is_dead(open->state);
+    return is_due ? open->looked_up + interval : Clock::time_point::max();
+  });
+}
+
+/// Tells the C client the servers' present addresses: it gets numeric ones, and so cannot notice
+/// that a name has moved.
+void Session::look_up_again() {
+  if (Clock::now() < next_look_up()) return;
+  const auto on = open_handle();
+  if (!on) return;
+  auto order = trying_order(on->servers);
+  const bool has_moved = monitor_.with_lock([&](const Monitor::Held&) {
+    on->looked_up = Clock::now();
+    if (order.names.empty() || order.names == on->names) return false;
+    on->names = std::move(order.names);
+    return true;
+  });
+  if (!has_moved) return;
+  {
+    const Wire::Hold hold(on->wire);
+    // It would leave a server without an event.
+    if (!hold.get() || is_unrecoverable(hold.get()) != ZOK ||
+        is_connected(session_state(zoo_state(hold.get()))))
+      return;
+    zoo_set_servers(hold.get(), order.hosts.c_str());
+  }
+  on->wire.look_again();
+}
+
+void Session::ask_for_tick(const std::stop_token& stop) {
+  const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
+    return std::exchange(state_->wants_tick, false) ? of_handle(held, &Handle::connected_to) : "";
+  });
+  if (asked.empty()) return;
+  const auto on = open_handle();
+  const auto address = address_of_server(on.get());
+  std::chrono::milliseconds tick{0};
+  // A TLS port answers no such word.
+  if (address && !settings_.security.tls.on) tick = tick_of(address->server(), stop);
+  monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
+}
+
+void Session::ask_for_modes(const std::stop_token& stop) {
+  std::vector<ServerAddress> servers;
+  monitor_.with_lock([&](const Monitor::Held&) {
+    const auto open = state_->open_handle();
+    if (!std::exchange(state_->wants_modes, false) || !open) return;
+    for (const auto& [address, name] : open->names)
+      servers.push_back(parse_connect_string(address).servers.front());
+  });
+  if (servers.empty()) return;
+  auto found = find_writable(servers, stop);
+  monitor_.with_lock([&](const Monitor::Held&) { known_servers().writable = std::move(found); });
 }
 
 void Session::Handle::accepted(const Credential& credential) {
@@ -1116,7 +1314,7 @@ std::vector<Credential> Session::credentials() {
 }
 
 std::vector<Identity> Session::identities() {
-  const Use on(*this);
+  const auto on = open_handle();
   const bool connected = is_connected(current_state());
   if (!connected || !on) return {};
   std::vector<Identity> all;
@@ -1210,9 +1408,9 @@ int mode_of(const CreateOp& op) {
   return op.sequential ? ZOO_PERSISTENT_SEQUENTIAL : ZOO_PERSISTENT;
 }
 
-void nothing_done(int rc, const void* data) { answer<Nothing>(data, rc, {}); }
+void nothing_done(int rc, const void* data) { conclude<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
-  answer<Stat>(data, rc, stat_of(stat));
+  conclude<Stat>(data, rc, stat_of(stat));
 }
 /// The content of a large answer. Restores the Stat to what the server sent.
 template <class T>
@@ -1229,7 +1427,7 @@ void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const vo
   if (rc == ZOK && size >= 0)
     node.data = bytes ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
   if (auto content = content_of<Node>(data, stat, node.stat)) node.data = std::move(content->value);
-  answer<Node>(data, rc, std::move(node));
+  conclude<Node>(data, rc, std::move(node));
 }
 
 /// A watcher function and its context for the C client; null for no watch.
@@ -1253,7 +1451,7 @@ Watcher watcher_for(const Watch& watch, Session::Handle* handle) {
 /// Sends a read, which may set a watch there, with `send(zh, watcher, data)`.
 template <class T, class Send>
 Pending<T> read(Session& session, Call::Watching place, const Watch& watch, Send&& send) {
-  const Session::Use on(session);
+  const auto on = session.open_handle();
   auto call = std::make_unique<CallOf<T>>();
   const auto watcher = watcher_for(watch, on.get());
   place.who = watcher.context;
@@ -1268,8 +1466,10 @@ void forget_here(Session::Handle& handle, const std::string& path, void* who) {
     for (const auto kind : {WatchKind::OfData, WatchKind::OfChildren})
       handle.watchers.forgotten(path, kind, who);
   });
-  zoo_remove_watches(handle.zh, path.c_str(), ZWATCHTYPE_ANY, Session::Handle::on_private_watch,
-                     who, 1);
+  const Wire::Hold hold(handle.wire);
+  if (hold.get())  // sends nothing, and calls nothing back
+    zoo_aremove_watches(hold.get(), path.c_str(), ZWATCHTYPE_ANY, Session::Handle::on_private_watch,
+                        who, 1, nullptr, nullptr);
 }
 
 void take_names(const String_vector& from, std::vector<std::string>& to) {
@@ -1295,7 +1495,7 @@ Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
       take_names(std::move(content->names), list.names);
     else if (names)
       take_names(*names, list.names);
-    answer<T>(data, rc, std::move(list));
+    conclude<T>(data, rc, std::move(list));
   };
   return read<T>(session, {.path = path, .kind = WatchKind::OfChildren}, watch,
                  [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
@@ -1305,6 +1505,25 @@ Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
 }
 
 }  // namespace
+
+/// A session that is idle sends a read as often as a contender that waits, so that a lock that is
+/// asked for later is safe at once (SessionLease::lasts): pings, three in a session timeout, are
+/// too rare.
+Clock::time_point Session::Handle::tend() {
+  constexpr std::chrono::seconds look_again{1};
+  std::shared_ptr<SessionLease> idle;
+  session.monitor_.with_lock([&](const Monitor::Held&) {
+    if (is_connected(state) && calls == 0) idle = lease;
+  });
+  if (!idle) return Clock::now() + look_again;
+  const auto interval = LeaseRenewal::interval(idle->timeout());
+  if (BootClock::now() >= std::max(idle->last_sent(), beat) + interval) {
+    beat = BootClock::now();
+    start(session.monitor_, this, std::make_unique<CallOf<Stat>>(),
+          [](zhandle_t* zh, const void* data) { return zoo_aexists(zh, "/", 0, stat_done, data); });
+  }
+  return wait_until(std::max(idle->last_sent(), beat) + interval);
+}
 
 Pending<Nothing> Session::start_remove(const RemoveOp& op) {
   return request<Nothing>(*this, [&](zhandle_t* zh, const void* data) {
@@ -1338,7 +1557,7 @@ Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
 Pending<Node> Session::start_get_config(const Watch& watch) {
   // Through a chroot at or above the node, that is an ordinary node, and its events name it so.
   const auto own = monitor_.with_lock([&](const Monitor::Held&) {
-    const auto* const open = state_->open_handle();
+    const auto open = state_->open_handle();
     return open ? path_through(open->servers.chroot, config_node) : std::nullopt;
   });
   if (own) return start_get(*own, watch);
@@ -1362,7 +1581,7 @@ Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
     NodeAcl result{.acl = {}, .stat = stat_of(stat)};
     for (int i = 0; acl && i < acl->count; ++i)
       result.acl.push_back({acl->data[i].perms, acl->data[i].id.scheme, acl->data[i].id.id});
-    answer<NodeAcl>(data, rc, std::move(result));
+    conclude<NodeAcl>(data, rc, std::move(result));
   };
   return request<NodeAcl>(*this, [&](zhandle_t* zh, const void* data) {
     return zoo_aget_acl(zh, path.c_str(), done, data);
@@ -1381,7 +1600,7 @@ Pending<Nothing> Session::start_set_acl(const std::string& path, const Acl& acl,
 
 Pending<Nothing> Session::start_sync(const std::string& path) {
   const auto done = [](int rc, const char* /*path*/, const void* data) {
-    answer<Nothing>(data, rc, {});
+    conclude<Nothing>(data, rc, {});
   };
   return request<Nothing>(*this, [&](zhandle_t* zh, const void* data) {
     return zoo_async(zh, path.c_str(), done, data);
@@ -1389,7 +1608,7 @@ Pending<Nothing> Session::start_sync(const std::string& path) {
 }
 
 Pending<Nothing> Session::start_add_auth(const std::string& scheme, const std::string& auth) {
-  return add_auth_to(Use(*this).get(), {.scheme = scheme, .secret = auth});
+  return add_auth_to(open_handle().get(), {.scheme = scheme, .secret = auth});
 }
 
 Pending<Nothing> Session::add_auth_to(Handle* on, const Credential& credential) {
@@ -1399,7 +1618,7 @@ Pending<Nothing> Session::add_auth_to(Handle* on, const Credential& credential) 
   const auto done = [](int rc, const void* data) {
     const auto* call = static_cast<const AuthCall*>(static_cast<const CallOf<Nothing>*>(data));
     if (rc == ZOK) call->handle->accepted(call->credential);
-    answer<Nothing>(data, rc, {});
+    conclude<Nothing>(data, rc, {});
   };
   auto call = std::make_unique<AuthCall>();
   call->credential = credential;
@@ -1430,14 +1649,13 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
                                                bool local) {
   const auto type = server_kind(kind);
   const auto here = [path, type](zhandle_t* zh, const void* data) {
-    // The asynchronous call would misinterpret `data`; this one sends nothing, and so does not
-    // block.
-    const int rc = zoo_remove_watches(zh, path.c_str(), type, Handle::on_event,
-                                      const_cast<void*>(zoo_get_context(zh)), 1);
+    // It sends nothing, and calls nothing back.
+    const int rc = zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
+                                       const_cast<void*>(zoo_get_context(zh)), 1, nullptr, nullptr);
     if (rc == ZOK) nothing_done(rc, data);
     return rc;
   };
-  const Use on(*this);
+  const auto on = open_handle();
   auto call = std::make_unique<CallOf<Nothing>>();
   call->unwatching = Call::Watching{.path = path, .kind = kind, .who = on.get()};
   if (local) return start(monitor_, on.get(), std::move(call), here);
@@ -1452,7 +1670,7 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
 
 OpenWatches Session::open_watches(const Mailbox& without) {
   return monitor_.with_lock([&](const Monitor::Held&) -> OpenWatches {
-    const auto* const open = state_->open_handle();
+    const auto open = state_->open_handle();
     if (!open) return {};
     const auto found =
         std::ranges::find(open->mailboxes, without, [](const auto& entry) { return entry.second; });
@@ -1461,12 +1679,12 @@ OpenWatches Session::open_watches(const Mailbox& without) {
 }
 
 void Session::forget_watches(const std::string& path, const Mailbox& mailbox) {
-  const Use on(*this);
-  if (on) forget_here(*on.get(), path, on->context_of(mailbox));
+  const auto on = open_handle();
+  if (on) forget_here(*on, path, on->context_of(mailbox));
 }
 
 void Session::drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) {
-  const Use on(*this);
+  const auto on = open_handle();
   if (!on) return;
   auto* const who = on->context_of(mailbox);
   // The watch stays at the server; its events are dropped.
@@ -1476,16 +1694,17 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
     return ZOK;
   };
   const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
-    // Decides and sends under the monitor: a read that sets a watch is sent either before, and seen
-    // here, or after.
-    const auto sent = monitor_.with_lock([&](const Monitor::Held&) -> std::optional<int> {
-      if (!handle->watchers.only(path, kind, who)) return std::nullopt;
+    // With the wire's Hold: a read that sets a watch is sent either before, and seen here, or
+    // after.
+    const bool is_only = monitor_.with_lock([&](const Monitor::Held&) {
+      if (!handle->watchers.only(path, kind, who)) return false;
       handle->watchers.forgotten(path, kind, who);
-      // zoo_aremove_watches of a single watcher would leave the server's watch.
-      return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
-                                     reinterpret_cast<void_completion_t*>(nothing_done), data);
+      return true;
     });
-    return sent ? *sent : here(zh, data);
+    if (!is_only) return here(zh, data);
+    // zoo_aremove_watches of a single watcher would leave the server's watch.
+    return zoo_aremove_all_watches(zh, path.c_str(), server_kind(kind), 0,
+                                   reinterpret_cast<void_completion_t*>(nothing_done), data);
   };
   start_newer(*this, std::make_unique<CallOf<Nothing>>(), there, here);
 }
@@ -1494,7 +1713,7 @@ Pending<Created> Session::start_create(const CreateOp& op) {
   if (!fits_multi(op)) {
     const auto send = [op](zhandle_t* zh, const void* data) {
       const auto done = [](int rc, const char* path, const ::Stat* stat, const void* sent) {
-        answer<Created>(sent, rc, {.path = path ? path : "", .stat = stat_of(stat)});
+        conclude<Created>(sent, rc, {.path = path ? path : "", .stat = stat_of(stat)});
       };
       return zoo_acreate2_ttl(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
                               AclView(op.acl).get(), mode_of(op), op.ttl > 0 ? op.ttl : -1, done,
@@ -1507,7 +1726,7 @@ Pending<Created> Session::start_create(const CreateOp& op) {
       Created created{.path = path ? path : "", .stat = {}};
       auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
       if (rc == ZOK) created.stat.czxid = handle.czxid_of(created.path);
-      answer<Created>(sent, rc, std::move(created));
+      conclude<Created>(sent, rc, std::move(created));
     };
     return zoo_acreate(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
                        AclView(op.acl).get(), mode_of(op), done, data);
@@ -1516,7 +1735,7 @@ Pending<Created> Session::start_create(const CreateOp& op) {
 
 Pending<Nothing> Session::start_probe_newer() {
   const auto send = [](zhandle_t* /*zh*/, const void* data) {
-    answer<Nothing>(data, ZOK, {});
+    conclude<Nothing>(data, ZOK, {});
     return static_cast<int>(ZOK);
   };
   return start_newer(*this, std::make_unique<CallOf<Nothing>>(), send, send_nothing);
@@ -1583,7 +1802,7 @@ void multi_done(int rc, const void* data) {
     for (auto& result : results)
       if (!result.path.empty()) result.stat.czxid = czxid;
   }
-  answer<std::vector<OpResult>>(data, rc, std::move(results));
+  conclude<std::vector<OpResult>>(data, rc, std::move(results));
 }
 
 /// Refuses what zoo_amulti cannot handle: if it refuses an operation itself (a path, a dead handle)
@@ -1620,7 +1839,7 @@ std::vector<OpResult> outcome_with_root(const std::vector<Op>& ops) {
 Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
   auto call = std::make_unique<MultiCall>(ops);
   auto& multi = *call;
-  return start(monitor_, Use(*this).get(),
+  return start(monitor_, open_handle().get(),
                std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {
                  if (std::ranges::any_of(ops, removes_root)) {
@@ -1635,26 +1854,3 @@ Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) 
 }
 
 }  // namespace zksh
-
-// For the linker, this is the C library's function. The C client asserts that its threads start,
-// which would abort the process without a helpful message, and there is no hook for this.
-extern "C" [[noreturn]] void replacement_assert_fail(const char* assertion, const char* file,
-                                                     unsigned int line,
-                                                     const char* function) __asm__("__assert_fail");
-
-extern "C" void replacement_assert_fail(const char* assertion, const char* file, unsigned int line,
-                                        const char* function) {
-  // Somebody else took the thread after require_threads, or the limit is not this process's
-  // (pids.max of a container).
-  if (std::strstr(assertion, "pthread_create") != nullptr) {
-    std::fputs(
-        "zksh: cannot start a thread for the session (see ulimit -u, ulimit -v, or the limits of "
-        "the container)\n",
-        stderr);
-    _exit(zksh::status::failure);
-  }
-  const auto text = fmt::format("{}:{}: {}: Assertion `{}' failed.\n", file, line,
-                                function == nullptr ? "?" : function, assertion);
-  std::fputs(text.c_str(), stderr);
-  std::abort();
-}

@@ -19,6 +19,13 @@
 
 namespace zksh {
 
+/// The version of the C client that the program was built with: "3.8.0".
+std::string client_library_version();
+
+/// Prepares what sessions need: reads certificates, looks for mechanisms. Call it once per process,
+/// before any session. Throws UsageError for what cannot be used. Blocks.
+void prepare_security(const Security& security);
+
 class SessionLease;
 
 struct KnownServers;
@@ -36,12 +43,12 @@ struct SessionSettings {
 };
 
 /// A ZooKeeper session. If it expires, the next request opens a new one. Members may be called from
-/// any thread except the C client's.
+/// any thread, those that wait not on the wires' thread (wire.h).
 class Session final : public Client {
  public:
   /// Called for every session event and every fired printed watch, in the order in which these, the
   /// events of private watches and the answers to requests arrived. Called under the monitor, on
-  /// the C client's thread or the one that closes the session; must only record the event.
+  /// the wires' thread or the one that closes the session; must only record the event.
   using EventSink = std::function<void(const Monitor::Held&, const Event&)>;
 
   /// The first request that needs a session opens one with `server`.
@@ -107,8 +114,10 @@ class Session final : public Client {
   void drop_watches(const std::string& path, const Mailbox& mailbox, WatchKind kind) override;
 
   struct Handle;  ///< a handle of the C client and what depends on it
-  class Use;
 
+  /// Null if there is none. Others may close it at any time; what is sent then fails with
+  /// code::closing.
+  std::shared_ptr<Handle> open_handle();
   /// Use it under the monitor.
   KnownServers& known_servers() { return *settings_.known_servers; }
 
@@ -127,14 +136,20 @@ class Session final : public Client {
   Pending<Nothing> add_auth_to(Handle* on, const Credential& credential);
   bool sent_others(const Monitor::Held& held) const;
   std::string why_settings_refused() const;
-  std::string problem_with(const ConnectString& servers, const std::string& hint = {});
+  std::string problem_with(const Handle* on, const ConnectString& servers,
+                           const std::string& hint = {});
   [[noreturn]] void refuse(const Handle& fresh);
   std::shared_ptr<SessionLease> present_lease();
-  Clock::time_point next_heartbeat(BootClock::time_point last);
-  std::unique_ptr<Handle> make_handle(const std::string& server);
-  std::unique_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
-                                std::unique_ptr<Handle> fresh = {});
-  void end(std::unique_ptr<Handle> old);
+  Clock::time_point next_look_up();
+  void look_up_again();
+  void run_sasl();
+  void ask_for_tick(const std::stop_token& stop);
+  void ask_for_modes(const std::stop_token& stop);
+  std::shared_ptr<Handle> make_handle(const std::string& server);
+  std::shared_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
+                                std::shared_ptr<Handle> fresh = {});
+  void end(std::shared_ptr<Handle> old);
+  bool open_at_once(std::size_t turn);
   void start_opener();
   void serve(const std::stop_token& stop);
   void open_one(const std::stop_token& stop);
@@ -147,7 +162,8 @@ class Session final : public Client {
   std::function<void()> wait_begins_;
   std::unique_ptr<State> state_;
   std::mutex starting_;  ///< the start of the opener
-  std::jthread opener_;  ///< started when a session is first needed; last: it uses the others
+  std::jthread
+      opener_;  ///< for what blocks; started when it is first needed; last: it uses the others
 };
 
 }  // namespace zksh

@@ -24,18 +24,21 @@ std::vector<ServerAddress> addresses_of(const ServerAddress& server) {
 
 }  // namespace
 
-std::string trying_order(const ConnectString& servers, AddressNames& names) {
+TryingOrder trying_order(const ConnectString& servers) {
+  TryingOrder order;
   auto list = servers;
-  if (list.servers.size() == 1 && is_address(list.servers.front().host)) return list.for_c_client();
-  std::ranges::shuffle(list.servers, std::random_device());
+  if (list.servers.size() > 1) std::ranges::shuffle(list.servers, std::random_device());
   std::vector<ServerAddress> addresses;
   for (const auto& server : list.servers)
     for (auto& address : addresses_of(server)) {
-      names.emplace(address.text(), server.text());
+      order.names.emplace(address.text(), server.text());
       addresses.push_back(std::move(address));
     }
-  if (!addresses.empty() && addresses.size() % 2 == 0) list.servers.push_back(addresses.front());
-  return list.for_c_client();
+  if (addresses.empty()) return order;
+  if (addresses.size() % 2 == 0) addresses.push_back(addresses.front());
+  list.servers = std::move(addresses);
+  order.hosts = list.for_c_client();
+  return order;
 }
 
 }  // namespace zksh

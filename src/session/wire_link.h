@@ -33,6 +33,8 @@ class WireLink {
   const char* flaw_of_received(std::string_view bytes);
   /// Whether the connect request was sent and not answered yet.
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
+  /// Whether it was answered.
+  bool is_greeted() const { return greeted_; }
   /// As in WireConversation.
   bool has_answered() const { return conversation_.has_answered(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }

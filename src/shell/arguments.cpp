@@ -9,7 +9,7 @@
 #include "command/json_fields.h"
 #include "config/auth_file.h"
 #include "config/security_settings.h"
-#include "session/session_library.h"
+#include "session/session.h"
 #include "shell/process_options.h"
 #include "shell/script_arguments.h"
 
@@ -49,9 +49,8 @@ std::string version_text() {
 #else
   constexpr const char* compiler = "gcc " __VERSION__;
 #endif
-  return fmt::format("zksh {}\nZooKeeper's C client {}, {} TLS, {} SASL; compiled by {}\n",
-                     ZKSH_VERSION, client_library_version(), has_tls() ? "with" : "without",
-                     has_sasl() ? "with" : "without", compiler);
+  return fmt::format("zksh {}\nZooKeeper's C client {}; compiled by {}\n", ZKSH_VERSION,
+                     client_library_version(), compiler);
 }
 
 /// The number of servers; 0: none.

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "command/command.h"
 #include "config/configuration.h"
-#include "session/session_library.h"
+#include "session/session.h"
 #include "shell/arguments.h"
 #include "shell/complete.h"
 #include "shell/man_page.h"

@@ -19,7 +19,7 @@
 #include "config/settings.h"
 #include "lock/lock_manager.h"
 #include "sandbox/sandbox.h"
-#include "session/session_library.h"
+#include "session/session.h"
 #include "shell/interpreter.h"
 #include "shell/job.h"
 #include "shell/loop.h"

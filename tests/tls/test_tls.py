@@ -10,7 +10,7 @@ import time
 
 from certificates import Authority
 from packing_proxy import PackingProxy
-from tls_case import TlsCase, TlsServer, main
+from tls_case import ZKSH, TlsCase, TlsServer, main
 from broken_server import BrokenServer
 from waiting import wait_until
 
@@ -56,7 +56,7 @@ class Tls(TlsCase):
         self.works(*options, "create", "/big", "@" + file.name)
         self.works(*options, "fill", "/many", "-n", "3000", "-s", "300")
         self.assertEqual("3000\n", self.works(*options, "-c", "getAllChildrenNumber /many"))
-        read = subprocess.run([os.environ["ZKSH_TLS"], *options, "get", "/big"], capture_output=True,
+        read = subprocess.run([ZKSH, *options, "get", "/big"], capture_output=True,
                               env=self.environment(), timeout=60, check=True).stdout
         with open(file.name, "rb") as file:
             self.assertEqual(file.read(), read)
@@ -175,7 +175,7 @@ class Tls(TlsCase):
 
     def test_a_connection_that_is_lost(self):
         server = self.server(os.path.join(self.directory, "right.pem"))
-        shell = subprocess.Popen([os.environ["ZKSH_TLS"], "-s", server.secure, "--tls-ca", self.ca, "-o", "plain"],
+        shell = subprocess.Popen([ZKSH, "-s", server.secure, "--tls-ca", self.ca, "-o", "plain"],
                                  env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(shell.kill)
@@ -187,7 +187,7 @@ class Tls(TlsCase):
 
     def test_ctrl_c_during_a_handshake(self):
         with socket.create_server(("127.0.0.1", 0)) as mute:
-            words = [os.environ["ZKSH_TLS"], "-s", f"127.0.0.1:{mute.getsockname()[1]}", "--tls-ca", self.ca, "ls", "/"]
+            words = [ZKSH, "-s", f"127.0.0.1:{mute.getsockname()[1]}", "--tls-ca", self.ca, "ls", "/"]
             process = subprocess.Popen(words, env=self.environment(), stderr=subprocess.DEVNULL)
             with mute.accept()[0] as connection:
                 connection.recv(1)
@@ -228,11 +228,13 @@ class Tls(TlsCase):
                 self.fails(2, expected, "-s", self.right.secure, *words, "ls", "/")
 
     def test_java_keystores(self):
-        for line in ("zookeeper.ssl.keyStore.location=/a/store.jks", "zookeeper.ssl.trustStore.location=/a/store.p12",
-                     "zookeeper.ssl.trustStore.location=/a/b.pem\nzookeeper.ssl.trustStore.type=JKS"):
-            properties = self.file("java.properties", f"zookeeper.client.secure=true\n{line}\n"
-                                   f"zookeeper.ssl.keyStore.password={PASSWORD}\n")
-            err = self.fails(2, "keytool -importkeystore", "-client-configuration", properties, "ls", "/")
+        store = os.path.join(self.directory, "store.jks")
+        subprocess.run(["keytool", "-importcert", "-noprompt", "-alias", "ca", "-file", self.ca, "-keystore", store,
+                        "-storetype", "JKS", "-storepass", PASSWORD], check=True, capture_output=True)
+        for name in ("keyStore", "trustStore"):
+            properties = self.file("java.properties", f"zookeeper.client.secure=true\nzookeeper.ssl.{name}.location={store}\n"
+                                   f"zookeeper.ssl.{name}.password={PASSWORD}\n")
+            err = self.fails(2, f"keytool -importkeystore -srckeystore {store}", "-client-configuration", properties, "ls", "/")
             self.assertNotIn(PASSWORD, err)
 
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of TLS and SASL: a zksh that supports them, and servers that require them."""
+"""Shared by the tests of TLS and SASL: servers that require them."""
 import os
 import socket
 import subprocess
@@ -12,10 +12,8 @@ from server import Server, free_port  # noqa: E402
 from waiting import wait_until  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 
-ZKSH_TLS = os.environ.get("ZKSH_TLS", "")
 # What the manifest of Debian's server lacks of what Netty needs for TLS.
 NETTY_JARS = [f"/usr/share/java/netty-{part}.jar" for part in ("codec", "resolver")]
-SKIPPED = 77  # the exit status that ctest takes for a skipped test
 NETTY = "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"
 
 
@@ -62,10 +60,10 @@ class TlsCase(unittest.TestCase):
         return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
                 "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
 
-    def zksh(self, *words, program=None):
+    def zksh(self, *words):
         """The exit status, what was printed, what went to standard error, and the seconds it took."""
         begun = time.monotonic()
-        done = subprocess.run([program or ZKSH_TLS, *words], env=self.environment(), stdin=subprocess.DEVNULL,
+        done = subprocess.run([ZKSH, *words], env=self.environment(), stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=60, check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - begun
 
@@ -84,8 +82,4 @@ class TlsCase(unittest.TestCase):
 
 
 def main():
-    if not ZKSH_TLS:
-        print("skipped: there is no zksh with TLS: ZooKeeper's source could not be had when the tests were built "
-              "(src/zookeeper_source.sh fetches it)")
-        sys.exit(SKIPPED)
     unittest.main()

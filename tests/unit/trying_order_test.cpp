@@ -9,8 +9,7 @@ namespace zksh {
 namespace {
 
 std::string trying_order_of(const std::string& list) {
-  AddressNames names;
-  return trying_order(parse_connect_string(list), names);
+  return trying_order(parse_connect_string(list)).hosts;
 }
 
 std::vector<std::string> tried(const std::string& list) {
@@ -45,13 +44,11 @@ TEST(TryingOrder, ItIsNotThatOfTheList) {
 
 TEST(TryingOrder, TheChrootAndASingleServerStayAsTheyAre) {
   EXPECT_EQ(trying_order_of("[::1]:2182/app"), "::1:2182/app");
-  EXPECT_EQ(trying_order_of("no-such-host.invalid/app"), "no-such-host.invalid:2181/app");
 }
 
-// Such a name is not an address of the C client's list.
-TEST(TryingOrder, ANameThatDoesNotResolveIsNotCounted) {
-  const auto order = tried("no-such-host.invalid,10.0.0.1");
-  EXPECT_EQ(order.size(), 2);
+TEST(TryingOrder, ANameThatDoesNotResolveIsLeftOut) {
+  EXPECT_EQ(tried("no-such-host.invalid,10.0.0.1"), std::vector<std::string>{"10.0.0.1:2181"});
+  EXPECT_EQ(trying_order_of("no-such-host.invalid/app"), "");
 }
 
 }  // namespace

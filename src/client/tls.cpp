@@ -1,0 +1,423 @@
+// Tls: certificates and keys as OpenSSL takes them, handshakes, and what goes wrong in these.
+#include "client/tls.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "client/open_ssl.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// The reason of OpenSSL's last failure, or the system's.
+std::string last_reason() {
+  const auto first = open_ssl().ERR_peek_error();
+  if (ERR_GET_LIB(first) == ERR_LIB_SYS) return std::strerror(ERR_GET_REASON(first));
+  const char* const text = open_ssl().ERR_reason_error_string(open_ssl().ERR_peek_last_error());
+  return text ? text : "no reason is given";
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& file) {
+  throw UsageError(fmt::format("{} {} cannot be used: {}", what, file, last_reason()));
+}
+
+struct KeyPassword {
+  const std::string& text;
+  bool wanted = false;
+};
+
+/// A key's password is never prompted for.
+int give_password(char* buffer, int size, int /*writing*/, void* user) {
+  auto& password = *static_cast<KeyPassword*>(user);
+  password.wanted = true;
+  if (password.text.size() >= static_cast<std::size_t>(size)) return -1;
+  std::ranges::copy(password.text, buffer);
+  return static_cast<int>(password.text.size());
+}
+
+std::string wrong_password(const std::string& given, std::string_view option) {
+  return given.empty()
+             ? fmt::format("it has a password; {} names a file whose first line it is", option)
+             : "its password is another one, or it is damaged";
+}
+
+constexpr std::string_view key_option = "--tls-key-password-file";
+
+/// The start of a file in one of Java's own formats, JKS or JCEKS.
+bool is_java_store(std::string_view bytes) {
+  return bytes.starts_with("\xfe\xed\xfe\xed") || bytes.starts_with("\xce\xce\xce\xce");
+}
+
+bool is_pem(std::string_view bytes) { return bytes.find("-----BEGIN") != std::string_view::npos; }
+
+/// A PKCS#12 file: a key and its certificate, and the certificates of authorities.
+class Pkcs12 {
+ public:
+  Pkcs12(const std::string& what, const std::string& file, const std::string& bytes,
+         const std::string& password, std::string_view option) {
+    const auto& ssl = open_ssl();
+    ssl.ERR_clear_error();
+    auto* const source = ssl.BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size()));
+    auto* const store = ssl.d2i_PKCS12_bio(source, nullptr);
+    ssl.BIO_free(source);
+    if (store == nullptr)
+      throw UsageError(
+          fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no "
+                      "certificate in it)",
+                      what, file));
+    const bool parsed = ssl.PKCS12_parse(store, password.c_str(), &key_, &certificate_, &others_);
+    ssl.PKCS12_free(store);
+    if (!parsed)
+      throw UsageError(
+          fmt::format("{} {} cannot be used: {}", what, file, wrong_password(password, option)));
+  }
+  Pkcs12(const Pkcs12&) = delete;
+  Pkcs12& operator=(const Pkcs12&) = delete;
+  ~Pkcs12() {
+    const auto& ssl = open_ssl();
+    ssl.EVP_PKEY_free(key_);
+    ssl.X509_free(certificate_);
+    for (int i = 0; i < count(); ++i) ssl.X509_free(other(i));
+    ssl.OPENSSL_sk_free(stack());
+  }
+
+  EVP_PKEY* key() const { return key_; }
+  X509* certificate() const { return certificate_; }
+  int count() const { return others_ == nullptr ? 0 : open_ssl().OPENSSL_sk_num(stack()); }
+  X509* other(int i) const { return static_cast<X509*>(open_ssl().OPENSSL_sk_value(stack(), i)); }
+
+ private:
+  OPENSSL_STACK* stack() const { return reinterpret_cast<OPENSSL_STACK*>(others_); }
+
+  EVP_PKEY* key_ = nullptr;
+  X509* certificate_ = nullptr;
+  STACK_OF(X509) * others_ = nullptr;
+};
+
+constexpr std::string_view conversion =
+    "it is one of Java's own keystores, which only Java reads; convert it once with\n"
+    "  keytool -importkeystore -srckeystore {} -destkeystore store.p12 -deststoretype PKCS12\n"
+    "and name store.p12 here";
+
+/// The bytes of a file in one of the two formats.
+std::string store_of(const std::string& what, const std::string& file) {
+  std::string bytes;
+  try {
+    bytes = read_file(file);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", what, error.what()));
+  }
+  if (is_java_store(bytes))
+    throw UsageError(fmt::format("{} {} cannot be used: {}", what, file,
+                                 fmt::format(fmt::runtime(conversion), file)));
+  return bytes;
+}
+
+void load_authorities(SSL_CTX* context, const TlsSettings& settings) {
+  const auto& ssl = open_ssl();
+  constexpr auto what = "the file of authorities";
+  if (settings.ca.empty()) {
+    ssl.SSL_CTX_set_default_verify_paths(context);
+    return;
+  }
+  const auto bytes = store_of(what, settings.ca);
+  if (is_pem(bytes)) {
+    if (ssl.SSL_CTX_load_verify_locations(context, settings.ca.c_str(), nullptr) != 1)
+      refuse(what, settings.ca);
+    return;
+  }
+  const Pkcs12 store(what, settings.ca, bytes, settings.ca_password, "--tls-ca-password-file");
+  auto* const trusted = ssl.SSL_CTX_get_cert_store(context);
+  for (int i = 0; i < store.count(); ++i) ssl.X509_STORE_add_cert(trusted, store.other(i));
+  if (store.certificate() != nullptr) ssl.X509_STORE_add_cert(trusted, store.certificate());
+  if (store.count() == 0 && store.certificate() == nullptr)
+    throw UsageError(fmt::format("{} {} cannot be used: it has no certificate", what, settings.ca));
+}
+
+void load_key(SSL_CTX* context, const TlsSettings& settings) {
+  const auto& ssl = open_ssl();
+  constexpr auto what = "the client certificate's key";
+  store_of(what, settings.key);
+  KeyPassword password{.text = settings.key_password};
+  ssl.SSL_CTX_set_default_passwd_cb(context, give_password);
+  ssl.SSL_CTX_set_default_passwd_cb_userdata(context, &password);
+  ssl.ERR_clear_error();
+  const bool loaded =
+      ssl.SSL_CTX_use_PrivateKey_file(context, settings.key.c_str(), SSL_FILETYPE_PEM) == 1;
+  ssl.SSL_CTX_set_default_passwd_cb(context, nullptr);
+  ssl.SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+  if (loaded) return;
+  // One in 256 wrong passwords yields valid padding, and then another error follows. If the key was
+  // read but does not match the certificate, the password was right.
+  if (password.wanted && ERR_GET_LIB(ssl.ERR_peek_last_error()) != ERR_LIB_X509)
+    throw UsageError(fmt::format("{} {} cannot be used: {}", what, settings.key,
+                                 wrong_password(settings.key_password, key_option)));
+  refuse(what, settings.key);
+}
+
+void load_certificate(SSL_CTX* context, const TlsSettings& settings) {
+  const auto& ssl = open_ssl();
+  constexpr auto what = "the client certificate";
+  const auto bytes = store_of(what, settings.certificate);
+  if (is_pem(bytes)) {
+    if (ssl.SSL_CTX_use_certificate_chain_file(context, settings.certificate.c_str()) != 1)
+      refuse(what, settings.certificate);
+    return load_key(context, settings);
+  }
+  const Pkcs12 store(what, settings.certificate, bytes, settings.key_password, key_option);
+  if (store.certificate() == nullptr || store.key() == nullptr)
+    throw UsageError(fmt::format("{} {} cannot be used: it has no key with a certificate", what,
+                                 settings.certificate));
+  ssl.ERR_clear_error();
+  if (ssl.SSL_CTX_use_certificate(context, store.certificate()) != 1 ||
+      ssl.SSL_CTX_use_PrivateKey(context, store.key()) != 1)
+    refuse(what, settings.certificate);
+  for (int i = 0; i < store.count(); ++i)
+    ssl.SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, store.other(i));
+}
+
+std::shared_ptr<SSL_CTX> make_context(const TlsSettings& settings) {
+  const auto& ssl = open_ssl();
+  ssl.ERR_clear_error();
+  std::shared_ptr<SSL_CTX> context(ssl.SSL_CTX_new(ssl.TLS_client_method()), ssl.SSL_CTX_free);
+  if (!context) throw Error("OpenSSL cannot be used: " + last_reason());
+  ssl.SSL_CTX_set_verify(context.get(), settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE,
+                         nullptr);
+  load_authorities(context.get(), settings);
+  if (!settings.certificate.empty()) load_certificate(context.get(), settings);
+  return context;
+}
+
+/// Whether a host is an address in the form that certificates use.
+bool is_certificate_address(const std::string& host) {
+  ASN1_OCTET_STRING* const bytes = open_ssl().a2i_IPADDRESS(host.c_str());
+  open_ssl().ASN1_OCTET_STRING_free(bytes);
+  return bytes != nullptr;
+}
+
+bool is_for(X509* certificate, const std::string& host) {
+  return is_certificate_address(host)
+             ? open_ssl().X509_check_ip_asc(certificate, host.c_str(), 0) == 1
+             : open_ssl().X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
+}
+
+/// The first names in a certificate, which may be an impostor's: escapes them for terminals.
+std::string names_in(X509* certificate) {
+  constexpr int most = 5;
+  const auto& ssl = open_ssl();
+  std::string text;
+  auto* const names = static_cast<GENERAL_NAMES*>(
+      ssl.X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  if (names == nullptr) return text;
+  const auto* const stack = reinterpret_cast<const OPENSSL_STACK*>(names);
+  for (int i = 0; i < std::min(ssl.OPENSSL_sk_num(stack), most); ++i) {
+    const auto* const name = static_cast<const GENERAL_NAME*>(ssl.OPENSSL_sk_value(stack, i));
+    if (name->type != GEN_DNS) continue;
+    const std::string_view bytes(
+        reinterpret_cast<const char*>(ssl.ASN1_STRING_get0_data(name->d.dNSName)),
+        static_cast<std::size_t>(ssl.ASN1_STRING_length(name->d.dNSName)));
+    if (!text.empty()) text += ", ";
+    for (const char byte : bytes.substr(0, 255)) text += byte > ' ' && byte < 0x7f ? byte : '?';
+  }
+  ssl.GENERAL_NAMES_free(names);
+  return text;
+}
+
+std::unique_ptr<Tls>& process_tls() {
+  static auto& one = *new std::unique_ptr<Tls>;  // threads may use it until the process ends
+  return one;
+}
+
+}  // namespace
+
+Tls::Tls(TlsSettings settings)
+    : settings_(std::move(settings)), read_(state_of_files()), context_(make_context(settings_)) {}
+
+/// The sizes and times of the files.
+std::string Tls::state_of_files() const {
+  std::string state;
+  for (const auto& file : {settings_.ca, settings_.certificate, settings_.key}) {
+    std::error_code none;
+    if (file.empty()) continue;
+    const auto changed = std::filesystem::last_write_time(file, none).time_since_epoch().count();
+    state += fmt::format("{} {};", changed, std::filesystem::file_size(file, none));
+  }
+  return state;
+}
+
+std::shared_ptr<ssl_ctx_st> Tls::context() {
+  const std::lock_guard lock(mutex_);
+  auto state = state_of_files();
+  if (state == read_) return context_;
+  try {
+    context_ = make_context(settings_);
+    read_ = std::move(state);
+  } catch (const Error&) {
+    // One of them is being written, perhaps.
+  }
+  return context_;
+}
+
+void TlsConnection::Free::operator()(ssl_st* ssl) const { open_ssl().SSL_free(ssl); }
+
+TlsConnection::TlsConnection(Tls& tls, std::vector<std::string> hosts, std::string address)
+    : settings_(tls.settings()),
+      hosts_(std::move(hosts)),
+      address_(std::move(address)),
+      context_(tls.context()),
+      ssl_(open_ssl().SSL_new(context_.get())) {
+  const auto& ssl = open_ssl();
+  auto* const in = ssl.BIO_new(ssl.BIO_s_mem());
+  auto* const out = ssl.BIO_new(ssl.BIO_s_mem());
+  if (!ssl_ || in == nullptr || out == nullptr) throw std::bad_alloc();
+  ssl.SSL_set_bio(ssl_.get(), in, out);  // which frees them
+  ssl.SSL_set_connect_state(ssl_.get());
+  if (!hosts_.empty() && !is_certificate_address(hosts_.front()))
+    ssl.SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                 hosts_.front().data());
+  in_ = in;
+  out_ = out;
+  proceed();
+}
+
+void TlsConnection::collect_output() {
+  const auto& ssl = open_ssl();
+  const auto size = ssl.BIO_ctrl_pending(out_);
+  if (size == 0) return;
+  const auto before = output_.size();
+  output_.resize(before + size);
+  ssl.BIO_read(out_, output_.data() + before, static_cast<int>(size));
+}
+
+/// Proceeds with the handshake.
+void TlsConnection::proceed() {
+  const auto& ssl = open_ssl();
+  ssl.ERR_clear_error();
+  const int result = ssl.SSL_do_handshake(ssl_.get());
+  const int kind = result == 1 ? SSL_ERROR_NONE : ssl.SSL_get_error(ssl_.get(), result);
+  // Also of a failure: an alert tells the server.
+  collect_output();
+  if (kind == SSL_ERROR_WANT_READ) {
+    if (closed_)
+      fail("TLS: the server hangs up during the handshake; is this its TLS port?", false);
+    return;
+  }
+  if (kind != SSL_ERROR_NONE) return fail(reason(), true);
+  if (auto wrong = wrong_name(); !wrong.empty()) return fail(std::move(wrong), true);
+  ready_ = true;
+  write(std::exchange(waiting_, {}));
+}
+
+/// What went wrong, from OpenSSL's errors.
+std::string TlsConnection::reason() const {
+  const auto& ssl = open_ssl();
+  const auto error = ssl.ERR_peek_last_error();
+  const bool is_from_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL;
+  const auto verified = ssl.SSL_get_verify_result(ssl_.get());
+  if (settings_.verify && verified != X509_V_OK && is_from_ssl &&
+      ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+    const bool unknown =
+        verified != X509_V_ERR_CERT_HAS_EXPIRED && verified != X509_V_ERR_CERT_NOT_YET_VALID;
+    return fmt::format("TLS: the server's certificate is refused: {}{}",
+                       ssl.X509_verify_cert_error_string(verified),
+                       unknown ? "; --tls-ca names the authorities to trust" : "");
+  }
+  if (is_from_ssl && ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
+    return "TLS: the server does not talk TLS on this port";
+  const char* const text = ssl.ERR_reason_error_string(error);
+  const bool by_server = is_from_ssl && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
+  const bool without = settings_.certificate.empty();
+  return fmt::format("TLS: {}{}", by_server ? "the server refuses: " : "",
+                     text ? text : "the handshake failed") +
+         (by_server && without ? "; it may want a client certificate: --tls-cert" : "");
+}
+
+void TlsConnection::fail(std::string why, bool lasting) {
+  if (!failure_.empty()) return;
+  failure_ = std::move(why);
+  lasting_ = lasting;
+  ready_ = false;
+}
+
+void TlsConnection::give_up() {
+  fail("TLS: the server does not answer the handshake; is this its TLS port?", true);
+}
+
+/// Why the server's certificate is not for the intended name; empty if it is.
+std::string TlsConnection::wrong_name() const {
+  if (!settings_.verify_name) return {};
+  X509* const certificate = open_ssl().SSL_get0_peer_certificate(ssl_.get());
+  if (certificate == nullptr) return "TLS: the server shows no certificate";
+  std::string wanted;
+  for (const auto& host : hosts_) {
+    if (is_for(certificate, host)) return {};
+    wanted += (wanted.empty() ? "" : " or ") + host;
+  }
+  const auto names = names_in(certificate);
+  return fmt::format("TLS: the server's certificate is not for {}{}",
+                     wanted.empty() ? address_ : wanted,
+                     names.empty() ? "" : fmt::format(", but for {}", names));
+}
+
+void TlsConnection::receive(std::string_view bytes) {
+  if (bytes.empty()) closed_ = true;
+  open_ssl().BIO_write(in_, bytes.data(), static_cast<int>(bytes.size()));
+  if (!ready_ && failure_.empty()) proceed();
+}
+
+void TlsConnection::write(std::string_view bytes) {
+  if (!ready_) {
+    waiting_ += bytes;
+    return;
+  }
+  if (bytes.empty()) return;
+  open_ssl().ERR_clear_error();
+  // Into memory, which takes all. A failure shows when the answer is read.
+  open_ssl().SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+  collect_output();
+}
+
+ssize_t TlsConnection::read(char* buffer, std::size_t size) {
+  errno = ECONNRESET;
+  if (!failure_.empty()) return -1;
+  errno = EAGAIN;
+  if (!ready_) return -1;
+  const auto& ssl = open_ssl();
+  ssl.ERR_clear_error();
+  constexpr std::size_t most = 1U << 30U;
+  const int result = ssl.SSL_read(ssl_.get(), buffer, static_cast<int>(std::min(size, most)));
+  collect_output();  // an answer to the server's own messages
+  if (result > 0) {
+    spoke_ = true;
+    return result;
+  }
+  const int kind = ssl.SSL_get_error(ssl_.get(), result);
+  if (kind == SSL_ERROR_ZERO_RETURN) return 0;
+  if (kind == SSL_ERROR_WANT_READ) {
+    errno = EAGAIN;
+    return closed_ ? 0 : -1;
+  }
+  // In TLS 1.3 a server checks the client's certificate after the client considers the handshake
+  // complete.
+  if (!spoke_) fail(reason(), true);
+  errno = ECONNRESET;
+  return -1;
+}
+
+bool TlsConnection::may_have_unread() const {
+  const auto& ssl = open_ssl();
+  return ready_ && (ssl.SSL_pending(ssl_.get()) > 0 || ssl.BIO_ctrl_pending(in_) > 0);
+}
+
+Tls* tls() { return process_tls().get(); }
+
+void use_tls(const TlsSettings& settings) { process_tls() = std::make_unique<Tls>(settings); }
+
+}  // namespace zksh

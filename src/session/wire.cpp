@@ -1,0 +1,312 @@
+// Wire: the event loop of the C client's handles.
+#include "session/wire.h"
+
+#include "base/deferred_calls.h"
+#include "base/error.h"
+#include "base/fd.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+namespace {
+
+std::recursive_mutex& wires_lock() {
+  static auto& lock = *new std::recursive_mutex;
+  return lock;
+}
+
+std::uint32_t epoll_events(int interest) {
+  return ((interest & ZOOKEEPER_READ) != 0 ? EPOLLIN : 0U) |
+         ((interest & ZOOKEEPER_WRITE) != 0 ? EPOLLOUT : 0U);
+}
+
+}  // namespace
+
+/// The wires' thread: waits for their sockets and deadlines. All but `run` is used under the lock.
+class WireLoop {
+ public:
+  static WireLoop& one() {
+    static auto& loop = *new WireLoop;  // the thread never ends
+    return loop;
+  }
+
+  void add(Wire& wire) {
+    start();
+    wire.id_ = ++last_id_;
+    wires_.emplace(wire.id_, &wire);
+    wire.due_ = agenda_.emplace(Clock::time_point::max(), &wire);
+    wire.tend_at_ = Clock::now();
+    arrange(wire);
+    // A server on this machine has accepted by now.
+    pollfd socket{.fd = wire.watched_, .events = POLLOUT, .revents = 0};
+    const timespec at_once{};
+    if (socket.fd >= 0 && ppoll(&socket, 1, &at_once, nullptr) > 0) {
+      zookeeper_process(wire.handle_, ZOOKEEPER_WRITE);
+      arrange(wire);
+    }
+    wake();
+  }
+
+  void remove(Wire& wire) {
+    wires_.erase(wire.id_);
+    agenda_.erase(wire.due_);
+    wire.id_ = 0;
+    // An unrecoverable handle has closed its socket, whose number may be another's by now.
+    if (wire.watched_ >= 0 && is_unrecoverable(wire.handle_) == ZOK)
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, wire.watched_, nullptr);
+    wire.watched_ = -1;
+  }
+
+  /// Has the thread look at a wire.
+  void call(Wire& wire) {
+    put_off(wire, Clock::now());
+    wake();
+  }
+
+ private:
+  WireLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};
+    epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bell_.get(), &event);
+  }
+
+  /// The thread takes no signals.
+  void start() {
+    if (started_) return;
+    if (!epoll_ || !bell_)
+      throw Error(fmt::format("cannot open a session: {}", std::strerror(errno)));
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { run(); }).detach();
+      started_ = true;
+    } catch (const std::system_error& error) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw Error(fmt::format("cannot open a session: cannot start a thread ({})",
+                              std::strerror(error.code().value())));
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void wake() {
+    if (!is_here_) eventfd_write(bell_.get(), 1);
+  }
+
+  void put_off(Wire& wire, Clock::time_point until) {
+    auto node = agenda_.extract(wire.due_);
+    node.key() = until;
+    wire.due_ = agenda_.insert(std::move(node));
+  }
+
+  void watch(Wire& wire, int fd, std::uint32_t events) {
+    epoll_event event{.events = events, .data = {.u64 = wire.id_}};
+    // The socket of an earlier connection was closed, and so is not watched any more, even if the
+    // new one has its number.
+    if (wire.socket_.is_fresh()) wire.watched_ = -1;
+    if (fd != wire.watched_) {
+      if (fd >= 0 && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0 && errno == EEXIST)
+        epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+    } else if (fd >= 0 && events != wire.events_) {
+      epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+    }
+    wire.watched_ = fd;
+    wire.events_ = events;
+  }
+
+  /// Asks the C client what the handle waits for. It may connect, send a ping, or give a server up.
+  void arrange(Wire& wire) {
+    constexpr std::chrono::milliseconds without_sockets{500};
+    int fd = -1;
+    int interest = 0;
+    timeval left{};
+    const int result = zookeeper_interest(wire.handle_, &fd, &interest, &left);
+    if (is_unrecoverable(wire.handle_) != ZOK) return put_off(wire, Clock::time_point::max());
+    auto wait = std::chrono::milliseconds(left.tv_sec * 1000 + left.tv_usec / 1000);
+    const int state = zoo_state(wire.handle_);
+    if (result != ZOK) {  // the rest was not set
+      fd = -1;
+      wait = result == ZSYSTEMERROR ? without_sockets : std::chrono::milliseconds(0);
+    } else if (fd >= 0 && (state == 0 || state == ZOO_NOTCONNECTED_STATE)) {
+      fd = -1;  // it has left a read-only server, and closed this socket
+      wait = {};
+    }
+    watch(wire, fd, epoll_events(interest) | (wire.socket_.has_unsent() ? EPOLLOUT : 0U));
+    auto until = std::min(Clock::now() + wait, wire.tend_at_);
+    if (const auto limit = fd >= 0 ? wire.socket_.give_up_at() : std::nullopt)
+      until = std::min(until, *limit);
+    put_off(wire, until);
+  }
+
+  /// Reads what has arrived.
+  void read(Wire& wire) {
+    wire.socket_.receive_into(room_);
+    std::uint64_t before = 0;
+    int result = ZOK;
+    do {
+      before = wire.socket_.taken();
+      result = zookeeper_process(wire.handle_, ZOOKEEPER_READ);
+      // ZNOTHING: a part of a frame.
+    } while (wire.socket_.may_have_unread() && wire.socket_.taken() != before &&
+             (result == ZOK || result == ZNOTHING) && is_unrecoverable(wire.handle_) == ZOK);
+    wire.socket_.receive_into({});
+  }
+
+  void serve(Wire& wire, std::uint32_t events) {
+    const Wire::Hold hold(wire);
+    if (is_unrecoverable(wire.handle_) != ZOK) {
+      if (events != 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, wire.watched_, nullptr);
+      return put_off(wire, Clock::time_point::max());
+    }
+    const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
+    if ((events & EPOLLOUT) != 0 || broken) {
+      wire.socket_.flush();
+      zookeeper_process(wire.handle_, ZOOKEEPER_WRITE);
+    }
+    if (((events & EPOLLIN) != 0 || broken || wire.socket_.may_have_unread()) &&
+        is_unrecoverable(wire.handle_) == ZOK)
+      read(wire);
+    const auto now = Clock::now();
+    if (now >= wire.tend_at_) wire.tend_at_ = wire.owner_.tend();
+    const auto is_silent = [&] {
+      const auto limit = wire.watched_ >= 0 ? wire.socket_.give_up_at() : std::nullopt;
+      return limit && now >= *limit;
+    };
+    if (events == 0 && is_silent()) {
+      read(wire);
+      if (is_silent()) wire.socket_.give_up();
+    }
+    if (is_unrecoverable(wire.handle_) == ZOK) arrange(wire);
+  }
+
+  void serve(std::uint64_t id, std::uint32_t events) {
+    const DeferredCalls afterwards;  // without the lock
+    const std::lock_guard lock(wires_lock());
+    const auto found = wires_.find(id);
+    if (found != wires_.end()) serve(*found->second, events);
+  }
+
+  /// Looks at the wires whose time has come; returns the time until the next one's, for epoll_wait.
+  int serve_due() {
+    while (true) {
+      std::uint64_t id = 0;
+      {
+        const std::lock_guard lock(wires_lock());
+        const auto next = agenda_.begin();
+        if (next == agenda_.end() || next->first == Clock::time_point::max()) return -1;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next->first - Clock::now());
+        constexpr std::chrono::hours longest{1};
+        if (left.count() > 0)
+          return static_cast<int>(std::min<std::chrono::milliseconds>(left, longest).count());
+        id = next->second->id_;
+      }
+      serve(id, 0);
+    }
+  }
+
+  [[noreturn]] void run() {
+    is_here_ = true;
+    pthread_setname_np(pthread_self(), "wires");
+    std::array<epoll_event, 64> ready{};
+    while (true) {
+      const int count = epoll_wait(epoll_.get(), ready.data(), ready.size(), serve_due());
+      for (int i = 0; i < count; ++i) {
+        const auto& event = ready[static_cast<std::size_t>(i)];
+        eventfd_t rung = 0;
+        if (event.data.u64 == 0)
+          eventfd_read(bell_.get(), &rung);
+        else
+          serve(event.data.u64, event.events);
+      }
+    }
+  }
+
+  static thread_local inline bool is_here_ = false;  ///< this thread is the wires'
+  Fd epoll_;
+  Fd bell_;
+  bool started_ = false;
+  std::uint64_t last_id_ = 0;
+  std::unordered_map<std::uint64_t, Wire*> wires_;
+  Wire::Agenda agenda_;
+  std::vector<char> room_ = std::vector<char>(65536);
+};
+
+Wire::Hold::Hold(Wire& wire) : wire_((wires_lock().lock(), wire)), here_(wire.socket_) {}
+
+Wire::Hold::~Hold() {
+  if (wire_.needs_thread()) WireLoop::one().call(wire_);
+  wires_lock().unlock();
+}
+
+/// Whether what was sent needs the loop before it looks at the wire anyway.
+bool Wire::needs_thread() const {
+  if (id_ == 0 || watched_ < 0) return false;
+  if (socket_.has_unsent() && (events_ & EPOLLOUT) == 0) return true;
+  const auto limit = socket_.give_up_at();
+  return limit && *limit + std::chrono::milliseconds(1) < due_->first;
+}
+
+bool Wire::begin(const std::function<zhandle_t*()>& make) {
+  const Hold hold(*this);
+  handle_ = make();
+  if (handle_ == nullptr) return false;
+  WireLoop::one().add(*this);
+  return true;
+}
+
+void Wire::look_again() {
+  const std::lock_guard lock(wires_lock());
+  if (id_ != 0) WireLoop::one().call(*this);
+}
+
+void Wire::send_sasl(std::uint64_t connection, std::string_view token) {
+  const Hold hold(*this);
+  if (id_ != 0) socket_.send_sasl(connection, token);
+}
+
+void Wire::end_sasl(std::uint64_t connection) {
+  const Hold hold(*this);
+  if (id_ == 0) return;
+  socket_.end_sasl(connection);
+  WireLoop::one().call(*this);
+}
+
+void Wire::stop() {
+  const Hold hold(*this);
+  if (id_ != 0) WireLoop::one().remove(*this);
+}
+
+void Wire::close() {
+  zhandle_t* handle = nullptr;
+  {
+    const Hold hold(*this);
+    if (id_ != 0) WireLoop::one().remove(*this);
+    handle = std::exchange(handle_, nullptr);
+  }
+  if (handle == nullptr) return;
+  NoWaiting::refuse("zookeeper_close");
+  // Nobody else has it now. Its unanswered requests are completed here.
+  const WireSocket::Here here(socket_);
+  if (const int state = zoo_state(handle);
+      state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE)
+    socket_.block();
+  zookeeper_close(handle);
+}
+
+}  // namespace zksh

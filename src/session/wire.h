@@ -1,0 +1,92 @@
+// Wire: a handle of the single-threaded C client, which all threads send with, and one thread
+// reads.
+//
+// The rules:
+//
+//  - Every call into the C client is made under one lock for all handles, Wire::Hold. So are the
+//    completions and watchers that it calls. What it keeps for the whole process (the last
+//    request's number, the server that a read-only session found) is safe with that.
+//  - Nothing blocks under the lock. Names are looked up before (the C client gets numeric
+//  addresses),
+//    servers are asked for their mode elsewhere (WireSocket), and a handle is closed after it has
+//    been taken from everybody else.
+//  - The lock comes before the Monitor. A thread that holds the Monitor must not take it: nothing
+//  is
+//    sent under the Monitor.
+//  - A request is written to the socket by the thread that makes it. What arrives is read by the
+//    wires' thread, which runs completions and watchers, in the order in which the server sent what
+//    they report: each zookeeper_process takes one frame. What continues a recipe (DeferredCalls)
+//    runs on that thread too, after the lock has been left.
+//  - The one thread serves all wires of the process. It never ends: nobody waits for it at exit.
+#pragma once
+
+#include "base/monitor.h"
+#include "session/wire_socket.h"
+
+#include <zookeeper/zookeeper.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+
+namespace zksh {
+
+class WireLoop;
+
+class Wire {
+ public:
+  explicit Wire(WireOwner& owner) : owner_(owner), socket_(owner) {}
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+  /// It must not have been begun, or be closed.
+  ~Wire() = default;
+
+  /// The right to call the C client with the handle. The thread that has it may take it again, for
+  /// any wire.
+  class Hold {
+   public:
+    explicit Hold(Wire& wire);
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    /// Wakes the wires' thread if what was sent needs it.
+    ~Hold();
+    /// Null before it has begun, and once it is closed.
+    zhandle_t* get() const { return wire_.handle_; }
+
+   private:
+    Wire& wire_;
+    WireSocket::Here here_;
+  };
+
+  /// Makes the handle with `make()`, which calls zookeeper_init, and begins to connect it. False,
+  /// with errno, if there is no handle. Throws Error if the wires' thread cannot be started.
+  bool begin(const std::function<zhandle_t*()>& make);
+  /// Has the wires' thread look at the handle, whose servers have changed.
+  void look_again();
+  /// Takes the steps of a SASL exchange (WireOwner::continue_sasl).
+  void send_sasl(std::uint64_t connection, std::string_view token);
+  void end_sasl(std::uint64_t connection);
+  /// Has nothing more sent or received, and no new connection made.
+  void stop();
+  /// Ends the session, and fails unanswered requests with ZCLOSING. Blocks for some seconds at
+  /// most; not on the wires' thread.
+  void close();
+
+ private:
+  friend class WireLoop;
+  using Agenda = std::multimap<Clock::time_point, Wire*>;
+
+  bool needs_thread() const;
+
+  WireOwner& owner_;
+  WireSocket socket_;
+  zhandle_t* handle_ = nullptr;
+  std::uint64_t id_ = 0;  ///< in the loop; 0: not there
+  int watched_ = -1;      ///< the socket that the loop waits for
+  std::uint32_t events_ = 0;
+  Clock::time_point tend_at_{};
+  Agenda::iterator due_{};  ///< when the loop looks at it again; while it is there
+};
+
+}  // namespace zksh

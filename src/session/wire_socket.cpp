@@ -1,0 +1,359 @@
+// WireSocket: the connect, send, recv and getaddrinfo that the C client calls.
+#include "session/wire_socket.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+// The linker's names: those of the C library's own functions, and of their replacements.
+extern "C" {
+int __real_connect(int fd, const sockaddr* address, socklen_t size);
+ssize_t __real_send(int fd, const void* buffer, std::size_t size, int flags);
+ssize_t __real_recv(int fd, void* buffer, std::size_t size, int flags);
+int __real_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
+                       addrinfo** result);
+int __wrap_connect(int fd, const sockaddr* address, socklen_t size);
+ssize_t __wrap_send(int fd, const void* buffer, std::size_t size, int flags);
+ssize_t __wrap_recv(int fd, void* buffer, std::size_t size, int flags);
+int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
+                       addrinfo** result);
+}
+
+namespace zksh {
+namespace {
+
+std::atomic<const char*> refused{nullptr};
+
+/// The socket of the handle that this thread uses; null: none.
+thread_local WireSocket* socket_here = nullptr;
+
+bool is_numeric(const char* host) {
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  return inet_pton(AF_INET, host, address.data()) == 1 ||
+         inet_pton(AF_INET6, host, address.data()) == 1;
+}
+
+}  // namespace
+
+std::string refused_answer() {
+  const auto* const flaw = refused.load();
+  return flaw == nullptr ? "" : flaw;
+}
+
+WireSocket::Here::Here(WireSocket& socket) : outer_(std::exchange(socket_here, &socket)) {}
+
+WireSocket::Here::~Here() { socket_here = outer_; }
+
+int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
+  if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0) {
+    // On a read-only server the C client asks the others whether they take writes, over a socket
+    // that blocks. It gets the answer from what is known.
+    question_ = fd;
+    SocketAddress asked{.size = size};
+    std::memcpy(&asked.bytes, address, std::min<std::size_t>(size, sizeof asked.bytes));
+    answer_ = owner_.takes_writes(asked);
+    return 0;
+  }
+  fd_ = fd;
+  server_ = {.size = size};
+  std::memcpy(&server_.bytes, address, std::min<std::size_t>(size, sizeof server_.bytes));
+  ++connection_;
+  fresh_ = true;
+  link_ = {};
+  length_.clear();
+  unsent_.clear();
+  unread_ = {};
+  greeting_until_.reset();
+  tls_ = owner_.secure(server_);
+  tls_noted_ = false;
+  constexpr std::chrono::seconds longest_handshake{5};
+  handshake_until_ = Clock::now() + longest_handshake;
+  sasl_ = owner_.wants_sasl() ? Sasl::Greeting : Sasl::None;
+  sasl_requests_ = 0;
+  frame_.clear();
+  // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
+  const int repetitions = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
+  return __real_connect(fd, address, size);
+}
+
+/// Sends what is unsent as far as the kernel takes it. False if the connection has failed.
+bool WireSocket::push() {
+  if (tls_) unsent_ += std::exchange(tls_->output(), {});
+  if (unsent_.empty()) return true;
+  const auto sent = __real_send(fd_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0) return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM;
+  unsent_.erase(0, static_cast<std::size_t>(sent));
+  return true;
+}
+
+void WireSocket::flush() { push(); }
+
+/// Passes bytes to the kernel, and keeps what it does not take. Once the server has answered, a
+/// failure is kept from the C client, which would drop the connection without telling anybody
+/// (nonblocking_send); recv reports it.
+ssize_t WireSocket::pass(std::string_view bytes) {
+  bool works = true;
+  if (tls_) {
+    tls_->write(std::exchange(length_, {}).append(bytes));
+    works = push();
+  } else if (unsent_.empty()) {
+    // Mostly all of it, without a copy.
+    std::array<iovec, 2> parts{
+        {{.iov_base = length_.data(), .iov_len = length_.size()},
+         {.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()}}};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    auto sent = sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    works = sent >= 0 || errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM;
+    sent = std::max<ssize_t>(sent, 0);
+    const auto size = length_.size() + bytes.size();
+    if (static_cast<std::size_t>(sent) < size) {
+      unsent_ = std::move(length_);
+      unsent_ += bytes;
+      unsent_.erase(0, static_cast<std::size_t>(sent));
+    }
+    length_.clear();
+  } else {
+    unsent_ += std::exchange(length_, {});
+    unsent_ += bytes;
+  }
+  if (!works && !link_.is_greeted()) return -1;
+  if (blocks_) block();
+  return static_cast<ssize_t>(bytes.size());
+}
+
+void WireSocket::block() {
+  blocks_ = true;
+  constexpr std::chrono::seconds longest{3};
+  const auto end = Clock::now() + longest;
+  while (!unsent_.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd socket{.fd = fd_, .events = POLLOUT, .revents = 0};
+    if (left <= 0 || poll(&socket, 1, static_cast<int>(left)) <= 0) return;
+    if ((socket.revents & (POLLERR | POLLHUP)) != 0) return;
+    flush();
+  }
+}
+
+ssize_t WireSocket::send(int fd, std::string_view bytes) {
+  if (fd == question_) return static_cast<ssize_t>(bytes.size());
+  link_.look_at_sent(bytes);
+  ssize_t sent = static_cast<ssize_t>(bytes.size());
+  if (link_.sends_length() && length_.empty())
+    length_ = bytes;  // it goes with its frame, in one packet
+  else
+    sent = pass(bytes);
+  if (sent < 0) return sent;
+  link_.sent(bytes);
+  if (link_.awaits_greeting() && !greeting_until_ && !is_shaking_hands())
+    greeting_until_ = Clock::now() + patience_;
+  return sent;
+}
+
+/// Plain bytes from the server, as recv.
+ssize_t WireSocket::receive(char* buffer, std::size_t size) {
+  if (tls_) return receive_secured(buffer, size);
+  if (unread_.empty() && size >= room_.size())  // the rest of a large frame
+    return __real_recv(fd_, buffer, size, MSG_DONTWAIT);
+  if (unread_.empty()) {
+    const auto came = __real_recv(fd_, room_.data(), room_.size(), MSG_DONTWAIT);
+    if (came <= 0) return came;
+    unread_ = {room_.data(), static_cast<std::size_t>(came)};
+  }
+  const auto taken = unread_.copy(buffer, size);
+  unread_.remove_prefix(taken);
+  return static_cast<ssize_t>(taken);
+}
+
+ssize_t WireSocket::receive_secured(char* buffer, std::size_t size) {
+  const auto is_missing = [](ssize_t result) { return result < 0 && errno == EAGAIN; };
+  auto result = tls_->read(buffer, size);
+  if (is_missing(result)) {
+    std::array<char, 16384> few;
+    const std::span<char> room = room_.empty() ? std::span<char>(few) : room_;
+    const auto came = __real_recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
+    if (is_missing(came)) return came;
+    const bool had_hands_shaken = tls_->is_ready();
+    tls_->receive({room.data(), static_cast<std::size_t>(std::max<ssize_t>(came, 0))});
+    if (!had_hands_shaken && tls_->is_ready() && link_.awaits_greeting())
+      greeting_until_ = Clock::now() + patience_;
+    result = tls_->read(buffer, size);
+  }
+  const int error = errno;
+  push();
+  if (result > 0 || !tls_->failure().empty()) note_tls();
+  errno = error;
+  return result;
+}
+
+/// Tells the owner once how the connection's TLS went.
+void WireSocket::note_tls() {
+  if (!std::exchange(tls_noted_, true)) owner_.tls_ended(server_, *tls_);
+}
+
+/// What is wrong with bytes that were received; null if nothing.
+const char* WireSocket::check(const char* bytes, std::size_t size) {
+  const auto* const flaw = link_.flaw_of_received({bytes, size});
+  if (!link_.awaits_greeting() && greeting_until_) {
+    greeting_until_.reset();
+    patience_ = greeting_patience;
+  }
+  if (link_.has_answered()) refused.store(nullptr);
+  if (flaw != nullptr) refused.store(flaw);
+  return flaw;
+}
+
+/// Checks what the C client is about to get.
+ssize_t WireSocket::took(const char* bytes, ssize_t size) {
+  if (size <= 0) return size;
+  taken_ += static_cast<std::uint64_t>(size);
+  if (check(bytes, static_cast<std::size_t>(size)) == nullptr) return size;
+  errno = EBADMSG;
+  return -1;
+}
+
+/// Receives more of a frame that the C client does not get. 1: it is complete; else as recv.
+ssize_t WireSocket::collect_frame(std::size_t longest) {
+  frame_.reserve(longest);
+  while (true) {
+    const auto have = frame_.size();
+    const auto whole = have < size_of_frame_length
+                           ? size_of_frame_length
+                           : size_of_frame_length + static_cast<std::size_t>(frame_length(frame_));
+    if (have == whole && have > size_of_frame_length) return 1;
+    errno = EBADMSG;
+    if (whole > longest) return -1;
+    frame_.resize(whole);
+    const auto came = receive(frame_.data() + have, whole - have);
+    const int error = errno;
+    frame_.resize(have + static_cast<std::size_t>(std::max<ssize_t>(came, 0)));
+    errno = error;
+    if (took(frame_.data() + have, came) <= 0) return came > 0 ? -1 : came;
+  }
+}
+
+ssize_t WireSocket::take_greeting() {
+  constexpr std::size_t longest = 64;
+  const auto result = collect_frame(longest);
+  if (result <= 0) return result;
+  greeting_ = frame_;
+  frame_.clear();
+  // A session that is over is not authenticated.
+  sasl_ = granted_by(greeting_).session == 0 ? Sasl::Delivery : Sasl::Exchange;
+  if (sasl_ == Sasl::Exchange) owner_.continue_sasl(server_, connection_, nullptr, 0);
+  errno = EAGAIN;
+  return -1;
+}
+
+ssize_t WireSocket::take_sasl_answer() {
+  constexpr std::size_t longest = 65536;
+  const auto result = collect_frame(longest);
+  if (result <= 0) return result;
+  const auto answer = sasl_answer(std::string_view(frame_).substr(size_of_frame_length));
+  frame_.clear();
+  owner_.continue_sasl(server_, connection_, &answer.token, answer.error);
+  errno = EAGAIN;
+  return -1;
+}
+
+ssize_t WireSocket::deliver_greeting(char* buffer, std::size_t size) {
+  const auto count = greeting_.copy(buffer, size);
+  greeting_.erase(0, count);
+  if (greeting_.empty()) sasl_ = Sasl::None;
+  taken_ += count;
+  return static_cast<ssize_t>(count);
+}
+
+void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {
+  if (connection != connection_ || sasl_ != Sasl::Exchange) return;
+  const auto frame = sasl_request(++sasl_requests_, token);
+  std::string length(size_of_frame_length, '\0');
+  for (std::size_t i = 0; i < length.size(); ++i)
+    length[i] = static_cast<char>(frame.size() >> (24 - 8 * i) & 0xff);
+  send(fd_, length);
+  send(fd_, frame);
+}
+
+void WireSocket::end_sasl(std::uint64_t connection) {
+  if (connection == connection_ && sasl_ == Sasl::Exchange) sasl_ = Sasl::Delivery;
+}
+
+bool WireSocket::may_have_unread() const {
+  return !unread_.empty() || sasl_ == Sasl::Delivery || (tls_ && tls_->may_have_unread());
+}
+
+ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
+  if (fd == question_) {
+    question_ = -1;
+    return static_cast<ssize_t>(std::string_view(answer_ ? "rw" : "ro").copy(buffer, size));
+  }
+  if (sasl_ == Sasl::Greeting) {
+    const auto result = take_greeting();
+    if (sasl_ != Sasl::Delivery) return result;
+  }
+  if (sasl_ == Sasl::Exchange) return take_sasl_answer();
+  if (sasl_ == Sasl::Delivery) return deliver_greeting(buffer, size);
+  return took(buffer, receive(buffer, size));
+}
+
+std::optional<Clock::time_point> WireSocket::give_up_at() const {
+  if (is_shaking_hands()) return handshake_until_;
+  if (greeting_until_) return greeting_until_;
+  const auto until = link_.give_up_at();
+  return until ? std::optional(wait_until(*until)) : std::nullopt;
+}
+
+void WireSocket::give_up() {
+  constexpr std::chrono::milliseconds longest{60000};  // more than the C client's own limit
+  if (is_shaking_hands()) {
+    tls_->give_up();
+    note_tls();
+  } else if (std::exchange(greeting_until_, std::nullopt)) {
+    patience_ = std::min(2 * patience_, longest);
+  } else {
+    refused.store("a request was not answered in time");
+  }
+  shutdown(fd_, SHUT_RDWR);
+}
+
+}  // namespace zksh
+
+using zksh::socket_here;
+
+int __wrap_connect(int fd, const sockaddr* address, socklen_t size) {
+  return socket_here ? socket_here->connect(fd, address, size) : __real_connect(fd, address, size);
+}
+
+ssize_t __wrap_send(int fd, const void* buffer, std::size_t size, int flags) {
+  if (!socket_here || !socket_here->owns(fd)) return __real_send(fd, buffer, size, flags);
+  return socket_here->send(fd, {static_cast<const char*>(buffer), size});
+}
+
+ssize_t __wrap_recv(int fd, void* buffer, std::size_t size, int flags) {
+  if (!socket_here || !socket_here->owns(fd)) return __real_recv(fd, buffer, size, flags);
+  return socket_here->recv(fd, static_cast<char*>(buffer), size);
+}
+
+/// The C client gets numeric addresses alone, and resolves each twice for every connection, with a
+/// flag (AI_ADDRCONFIG) for which the C library asks the kernel for all of this machine's
+/// addresses.
+int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
+                       addrinfo** result) {
+  if (!socket_here || !node || !hints || !zksh::is_numeric(node))
+    return __real_getaddrinfo(node, service, hints, result);
+  auto numeric = *hints;
+  numeric.ai_flags = (numeric.ai_flags & ~AI_ADDRCONFIG) | AI_NUMERICHOST | AI_NUMERICSERV;
+  return __real_getaddrinfo(node, service, &numeric, result);
+}

@@ -1,0 +1,178 @@
+// WireSocket: the socket calls of the C client. Ends a connection whose server sends what the C
+// client could not handle (WireLink), or stays silent for too long.
+//
+// The linker has the C client call functions here in place of the C library's connect, send, recv
+// and getaddrinfo (--wrap), since it has no hook for that. They affect only the handle that this
+// thread uses (Wire::Hold).
+//
+// Between the C client and the network stand, each only where it is wanted:
+//
+//  - TLS (TlsConnection). The C client's bytes wait until the handshake is over; nothing blocks.
+//  - SASL. The answer to the connect request is kept from the C client until the server has
+//    authenticated the connection, by requests that the C client knows nothing of. So it sends
+//    nothing before, and sets its watches and credentials again afterwards.
+//
+// How long a server may stay silent:
+//
+//  - A host that does not respond is given up after 3 s, and a TLS handshake after 5 s.
+//  - A server that accepts a connection but does not answer the connect request is left after 3 s,
+//    then after twice as long each time that nobody answered: a slow ensemble answers in the end.
+//    The C client would wait for two thirds of the session timeout before trying the next server,
+//    and servers that are frozen, or were reached while starting, never answer.
+//  - Other requests must be answered by WireConversation::give_up_at. Answers that have arrived by
+//    then are read first.
+#pragma once
+
+#include "base/monitor.h"
+#include "base/time.h"
+#include "client/host_addresses.h"
+#include "client/tls.h"
+#include "session/wire_link.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <utility>
+
+namespace zksh {
+
+/// What was wrong with the last answer that was refused, or never arrived, for the user; empty if
+/// nothing was, or a request has been answered since. From any thread.
+std::string refused_answer();
+
+/// What a wire asks of its session. Called with the wire's Hold; must not block.
+class WireOwner {
+ public:
+  /// Called now and then by the wires' thread; returns when to be called again.
+  virtual Clock::time_point tend() = 0;
+  /// Whether the server with this address is known to take writes: a read-only session looks for
+  /// one.
+  virtual bool takes_writes(const SocketAddress& server) = 0;
+  /// TLS for a new connection; null: none.
+  virtual std::unique_ptr<TlsConnection> secure(const SocketAddress& server) = 0;
+  /// A TLS connection to this server has failed, or has brought the first bytes.
+  virtual void tls_ended(const SocketAddress& server, const TlsConnection& connection) = 0;
+  /// Whether connections are authenticated with SASL.
+  virtual bool wants_sasl() = 0;
+  /// The SASL exchange on a connection, by its number, is to begin: `token` is null; or the server
+  /// has answered with a token, or with an error. Wire::send_sasl, end_sasl or stop follow, from
+  /// another thread.
+  virtual void continue_sasl(const SocketAddress& server, std::uint64_t connection,
+                             const std::string* token, std::int32_t error) = 0;
+
+ protected:
+  WireOwner() = default;
+  WireOwner(const WireOwner&) = default;
+  WireOwner& operator=(const WireOwner&) = default;
+  ~WireOwner() = default;
+};
+
+/// The socket of a handle. Used under the lock of the wires.
+class WireSocket {
+ public:
+  /// While it lives, what the C client calls on this thread is for this socket.
+  class Here {
+   public:
+    explicit Here(WireSocket& socket);
+    Here(const Here&) = delete;
+    Here& operator=(const Here&) = delete;
+    ~Here();
+
+   private:
+    WireSocket* outer_;
+  };
+
+  explicit WireSocket(WireOwner& owner) : owner_(owner) {}
+
+  /// Whether the C client has begun a connection since this was last called.
+  bool is_fresh() { return std::exchange(fresh_, false); }
+
+  /// Lets the C client's reads receive more than it asks for into `room`, so that one call of the
+  /// kernel does for many frames. An empty room ends that; all must have been read by then.
+  void receive_into(std::span<char> room) { room_ = room; }
+  /// Whether there may be bytes for the C client that the kernel knows nothing of.
+  bool may_have_unread() const;
+  /// The number of bytes that the C client has taken so far.
+  std::uint64_t taken() const { return taken_; }
+
+  /// Whether bytes wait for the kernel to take more.
+  bool has_unsent() const { return !unsent_.empty(); }
+  /// Sends them, as far as the kernel takes them.
+  void flush();
+  /// Sends them, and lets what is sent from now on block, for at most 3 s each: the request that
+  /// closes the session, which nobody would send later.
+  void block();
+
+  /// When the connection must be ended unless an answer arrives; nullopt: never.
+  std::optional<Clock::time_point> give_up_at() const;
+  /// Ends the connection: the C client notices, and tries the next server.
+  void give_up();
+
+  /// Whether a socket that the C client sends or receives on is one of these.
+  bool owns(int fd) const { return fd == fd_ || fd == question_; }
+  /// Sends a token of the SASL exchange, or ends the exchange successfully, if the connection is
+  /// still this one.
+  void send_sasl(std::uint64_t connection, std::string_view token);
+  void end_sasl(std::uint64_t connection);
+
+  // For the C client; they return what the C library's functions do.
+  int connect(int fd, const sockaddr* address, socklen_t size);
+  ssize_t send(int fd, std::string_view bytes);
+  ssize_t recv(int fd, char* buffer, std::size_t size);
+
+ private:
+  /// What the next frame is.
+  enum class Sasl {
+    None,      ///< the C client's, as all
+    Greeting,  ///< the answer to the connect request
+    Exchange,  ///< an answer to SASL's request
+    Delivery,  ///< the C client gets the answer to its connect request
+  };
+
+  bool push();
+  ssize_t pass(std::string_view bytes);
+  ssize_t receive(char* buffer, std::size_t size);
+  ssize_t receive_secured(char* buffer, std::size_t size);
+  void note_tls();
+  bool is_shaking_hands() const { return tls_ && !tls_->is_ready(); }
+  const char* check(const char* bytes, std::size_t size);
+  ssize_t took(const char* bytes, ssize_t size);
+  ssize_t collect_frame(std::size_t longest);
+  ssize_t take_greeting();
+  ssize_t take_sasl_answer();
+  ssize_t deliver_greeting(char* buffer, std::size_t size);
+
+  static constexpr std::chrono::seconds greeting_patience{3};
+
+  WireOwner& owner_;
+  int fd_ = -1;
+  SocketAddress server_{};
+  std::uint64_t connection_ = 0;  ///< counts them
+  bool fresh_ = false;
+  bool blocks_ = false;
+  std::uint64_t taken_ = 0;
+  WireLink link_{};
+  std::string length_{};  ///< of a frame, which waits for the frame
+  std::string unsent_{};  ///< taken from the C client, but not yet by the kernel
+  std::span<char> room_{};
+  std::string_view unread_{};  ///< received, and not yet taken by the C client
+  std::chrono::milliseconds patience_ = greeting_patience;  ///< for the next connect response
+  std::optional<Clock::time_point> greeting_until_{};
+  std::unique_ptr<TlsConnection> tls_{};
+  Clock::time_point handshake_until_{};
+  bool tls_noted_ = false;
+  Sasl sasl_ = Sasl::None;
+  std::int32_t sasl_requests_ = 0;
+  std::string frame_{};  ///< of Greeting and Exchange, with its length; its memory does not move
+  std::string greeting_{};
+  int question_ = -1;  ///< the socket over which the C client asks a server for its mode
+  bool answer_ = false;
+};
+
+}  // namespace zksh
