@@ -246,9 +246,12 @@ class Client {
   /// name look-ups, and as close does.
   virtual void replace_session(const std::string& server, const std::function<void()>& before_end,
                                const std::stop_token& stop) = 0;
-  /// Ends the session; the server removes its ephemerals at once. Blocks until the request is sent,
-  /// at most 3 s. Does nothing if no session is open.
+  /// Ends the session; the server removes its ephemerals at once. Blocks until the server has done
+  /// so, at most 1.6 s. Does nothing if no session is open.
   virtual void close() = 0;
+  /// Asks for that without waiting: close() then waits, for as long as it still would. For many
+  /// sessions that end together.
+  virtual void begin_close() = 0;
   /// The connect string in use, as the user gave it.
   virtual std::string server() = 0;
 

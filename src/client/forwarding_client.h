@@ -24,6 +24,7 @@ class ForwardingClient : public Client {
     inner_.replace_session(server, before_end, stop);
   }
   void close() override { inner_.close(); }
+  void begin_close() override { inner_.begin_close(); }
   std::string server() override { return inner_.server(); }
   void await_connection(const std::string& path, const std::stop_token& stop) override {
     inner_.await_connection(path, stop);

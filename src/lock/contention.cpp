@@ -11,13 +11,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <deque>
 #include <iterator>
 #include <map>
-#include <sys/prctl.h>
-#include <system_error>
-#include <thread>
 
 namespace zksh {
 namespace {
@@ -354,26 +350,10 @@ std::vector<std::string> draw_contention(const ContentionResult& result, std::si
   return lines;
 }
 
-namespace {
-
-/// Gives the kernel room for the futexes of so many sessions' threads. Its table is sized by the
-/// number of processors; where that is small, each wake-up searches hundreds of waiting threads.
-void enlarge_futex_table(std::size_t sessions) {
-  constexpr int futex_hash = 78;  // PR_FUTEX_HASH, PR_FUTEX_HASH_SET_SLOTS: Linux 6.17
-  constexpr unsigned long set_slots = 1;
-  constexpr std::size_t futexes_of_a_session = 4;
-  constexpr std::size_t fit_by_default = 64;
-  if (sessions < fit_by_default) return;
-  prctl(futex_hash, set_slots, std::bit_ceil(futexes_of_a_session * sessions), 0UL, 0UL);
-}
-
-}  // namespace
-
 ContentionSessions::ContentionSessions(Client& own, std::size_t count,
                                        const std::stop_token& stop)
     : ContentionSessions(own) {  // from here on, the destructor closes what is open
   own_.await_connection("/", stop);
-  enlarge_futex_table(count);
   clients_.reserve(count);
   further_.reserve(count);
   while (clients_.size() < count) {
@@ -417,15 +397,8 @@ std::set<std::int64_t> ContentionSessions::ids() const {
 }
 
 ContentionSessions::~ContentionSessions() {
-  std::vector<std::jthread> threads;
-  threads.reserve(further_.size());
-  for (const auto& client : further_) {
-    try {
-      threads.emplace_back([&client] { client->close(); });
-    } catch (const std::system_error&) {  // no more threads
-      client->close();
-    }
-  }
+  for (const auto& client : further_) client->begin_close();
+  for (const auto& client : further_) client->close();
 }
 
 namespace {

@@ -19,24 +19,25 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the program is linked with; needs dpkg-dev
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "less")
-# For --sandbox, which starts servers.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libzookeeper-java, default-jre-headless")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# TLS and SASL are in a separate package: loading OpenSSL and Cyrus SASL takes a quarter of a
-# one-shot command's time.
-if(ZKSH_ZOOKEEPER_SOURCE)
-  set(CPACK_DEBIAN_PACKAGE_NAME ${PROJECT_NAME}-tls)
-  set(CPACK_DEBIAN_PACKAGE_PROVIDES ${PROJECT_NAME})
-  set(other_package ${PROJECT_NAME})
-  string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS ", libsasl2-modules, libsasl2-modules-gssapi-mit")
-  string(APPEND CPACK_PACKAGE_DESCRIPTION_SUMMARY ", with TLS and SASL")
-else()
-  set(CPACK_DEBIAN_PACKAGE_NAME ${PROJECT_NAME})
-  set(other_package ${PROJECT_NAME}-tls)
+# The packages of the libraries that the program loads when it is told to use TLS or SASL.
+set(loaded "")
+find_program(DPKG_QUERY_PROGRAM dpkg-query)
+if(DPKG_QUERY_PROGRAM)
+  foreach(library libssl.so.3 libsasl2.so.2)
+    execute_process(COMMAND ${DPKG_QUERY_PROGRAM} -S "*/${library}" OUTPUT_VARIABLE owner ERROR_QUIET)
+    if(owner MATCHES "^([^:]+):")
+      string(APPEND loaded ", ${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
 endif()
-set(CPACK_DEBIAN_PACKAGE_CONFLICTS ${other_package})
-set(CPACK_DEBIAN_PACKAGE_REPLACES ${other_package})
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "less${loaded}, libsasl2-modules")
+# For --sandbox, which starts servers.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libzookeeper-java, default-jre-headless, libsasl2-modules-gssapi-mit")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_NAME ${PROJECT_NAME})
+# A package of earlier versions.
+set(CPACK_DEBIAN_PACKAGE_CONFLICTS ${PROJECT_NAME}-tls)
+set(CPACK_DEBIAN_PACKAGE_REPLACES ${PROJECT_NAME}-tls)
 
 # lintian's complaints about a package that is not uploaded to Debian, and must start in
 # milliseconds.

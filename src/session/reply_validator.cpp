@@ -40,6 +40,7 @@ constexpr std::int32_t reconfigure = 16;
 constexpr std::int32_t create_container = 19;
 constexpr std::int32_t create_ttl = 21;
 constexpr std::int32_t sasl = 102;
+constexpr std::int32_t close = -11;
 constexpr std::int32_t failed = -1;
 }  // namespace operation
 
@@ -496,6 +497,14 @@ SessionRequest session_request(std::string_view greeting) {
   request.timeout_ms = walk.number();
   request.fresh = walk.integer(8) == 0;
   return request;
+}
+
+std::string close_request() {
+  constexpr std::int32_t any_number = 1;
+  std::string frame(8, '\0');  // xid, operation
+  put_number(frame.data(), any_number, 4);
+  put_number(frame.data() + 4, operation::close, 4);
+  return frame;
 }
 
 std::string sasl_request(std::int32_t xid, std::string_view token) {

@@ -71,6 +71,10 @@ class WireConversation {
   const char* flaw_of(std::string_view frame);
   /// Whether any request was answered correctly.
   bool has_answered() const { return answered_; }
+  /// Whether an answer to any request is still to come.
+  bool expects_answers() const {
+    return !outstanding_.empty() || !pings_.empty() || credentials_ > 0 || watch_sets_ > 0;
+  }
   /// When to give up the connection unless an answer arrives; nullopt: never.
   ///
   /// No request waits longer than its patience while no answer arrives. The C client gives up a
@@ -134,6 +138,8 @@ struct SessionRequest {
 };
 /// Parses a connect request, without its length.
 SessionRequest session_request(std::string_view greeting);
+/// The request that ends the session, without its length.
+std::string close_request();
 /// A request of SASL's exchange, without its length.
 std::string sasl_request(std::int32_t xid, std::string_view token);
 /// What a server answers to that.

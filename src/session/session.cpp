@@ -257,6 +257,8 @@ struct KnownServers {
   std::map<std::string, bool> newer{};  ///< 3.5 or later, by numeric address and port
   /// By HOST:PORT; 0 if the server does not report one.
   std::map<std::string, std::chrono::milliseconds> ticks{};
+  /// When somebody last undertook to ask for one: a thousand sessions need it only once.
+  std::map<std::string, Clock::time_point> ticks_asked{};
   /// Those that said so when they were last asked, by numeric address and port.
   std::set<std::string> writable{};
 };
@@ -660,10 +662,7 @@ std::shared_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
   return old;
 }
 
-/// Closes a handle that is out of use. First waits briefly for pending answers: closing a socket
-/// while the server still sends resets it, and the unread request to close the session is lost with
-/// it, so that ephemerals would remain for the session timeout. The C client drops unanswered
-/// requests in memory then.
+/// Closes a handle that is out of use. First waits briefly for pending answers.
 void Session::end(std::shared_ptr<Handle> old) {
   if (!old) return;
   constexpr std::chrono::milliseconds longest{100};
@@ -680,6 +679,12 @@ std::unique_ptr<Client> Session::another() {
 
 void Session::close() {
   end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); }));
+  if (const auto begun = std::exchange(closing_, nullptr)) begun->wire.close();
+}
+
+void Session::begin_close() {
+  closing_ = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
+  if (closing_) closing_->wire.begin_close();
 }
 
 std::string Session::server() {
@@ -726,10 +731,16 @@ std::shared_ptr<SessionLease> Session::present_lease() {
     if (!open || !open->lease) return false;
     lease = open->lease;
     tick = found_in(known_servers().ticks, open->connected_to);
-    if (tick || state_->wants_tick) return false;
+    if (tick) return false;
+    constexpr std::chrono::seconds longest{10};
     const auto now = Clock::now();
     if (open->lease_wanted == Clock::time_point{}) open->lease_wanted = now;
-    return now >= open->lease_wanted + std::chrono::milliseconds(open->negotiated_timeout) / 8;
+    auto& asked = known_servers().ticks_asked[open->connected_to];
+    if (now < open->lease_wanted + std::chrono::milliseconds(open->negotiated_timeout) / 8 ||
+        (asked != Clock::time_point{} && now < asked + longest))
+      return false;
+    asked = now;
+    return true;
   });
   if (asks) {
     monitor_.with_lock([&](const Monitor::Held&) { state_->wants_tick = true; });

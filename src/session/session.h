@@ -65,6 +65,7 @@ class Session final : public Client {
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override;
   void close() override;
+  void begin_close() override;
   std::string server() override;
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   /// Since when somebody has been waiting for the first connection of a session; nullopt if nobody
@@ -161,6 +162,7 @@ class Session final : public Client {
   EventSink sink_;
   std::function<void()> wait_begins_;
   std::unique_ptr<State> state_;
+  std::shared_ptr<Handle> closing_;  ///< what begin_close has left to close; of one thread at a time
   std::mutex starting_;  ///< the start of the opener
   std::jthread
       opener_;  ///< for what blocks; started when it is first needed; last: it uses the others

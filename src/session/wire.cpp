@@ -292,21 +292,25 @@ void Wire::stop() {
   if (id_ != 0) WireLoop::one().remove(*this);
 }
 
+void Wire::begin_close() {
+  constexpr std::chrono::milliseconds patience{1500};
+  const Hold hold(*this);
+  if (handle_ == nullptr) return;
+  if (id_ != 0) WireLoop::one().remove(*this);
+  closing_ = std::exchange(handle_, nullptr);
+  close_until_ = Clock::now() + patience;
+  const int state = zoo_state(closing_);
+  if (state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE) socket_.begin_close();
+}
+
 void Wire::close() {
-  zhandle_t* handle = nullptr;
-  {
-    const Hold hold(*this);
-    if (id_ != 0) WireLoop::one().remove(*this);
-    handle = std::exchange(handle_, nullptr);
-  }
-  if (handle == nullptr) return;
+  begin_close();
+  if (closing_ == nullptr) return;
   NoWaiting::refuse("zookeeper_close");
   // Nobody else has it now. Its unanswered requests are completed here.
   const WireSocket::Here here(socket_);
-  if (const int state = zoo_state(handle);
-      state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE)
-    socket_.block();
-  zookeeper_close(handle);
+  socket_.finish_close(close_until_);
+  zookeeper_close(std::exchange(closing_, nullptr));
 }
 
 }  // namespace zksh

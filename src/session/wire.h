@@ -69,8 +69,10 @@ class Wire {
   void end_sasl(std::uint64_t connection);
   /// Has nothing more sent or received, and no new connection made.
   void stop();
-  /// Ends the session, and fails unanswered requests with ZCLOSING. Blocks for some seconds at
-  /// most; not on the wires' thread.
+  /// Asks the server to end the session, and takes the handle from everybody. Does not block.
+  void begin_close();
+  /// As begin_close, then waits until the server has done it, for 1.5 s from then at most, and fails
+  /// unanswered requests with ZCLOSING. Not on the wires' thread.
   void close();
 
  private:
@@ -82,6 +84,8 @@ class Wire {
   WireOwner& owner_;
   WireSocket socket_;
   zhandle_t* handle_ = nullptr;
+  zhandle_t* closing_ = nullptr;  ///< taken by begin_close
+  Clock::time_point close_until_{};
   std::uint64_t id_ = 0;  ///< in the loop; 0: not there
   int watched_ = -1;      ///< the socket that the loop waits for
   std::uint32_t events_ = 0;

@@ -37,6 +37,7 @@ class WireLink {
   bool is_greeted() const { return greeted_; }
   /// As in WireConversation.
   bool has_answered() const { return conversation_.has_answered(); }
+  bool expects_answers() const { return conversation_.expects_answers(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }
 
  private:

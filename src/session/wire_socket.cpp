@@ -43,6 +43,13 @@ bool is_numeric(const char* host) {
          inet_pton(AF_INET6, host, address.data()) == 1;
 }
 
+std::string frame_length_of(const std::string& frame) {
+  std::string length(size_of_frame_length, '\0');
+  for (std::size_t i = 0; i < length.size(); ++i)
+    length[i] = static_cast<char>(frame.size() >> (24 - 8 * i) & 0xff);
+  return length;
+}
+
 }  // namespace
 
 std::string refused_answer() {
@@ -130,21 +137,33 @@ ssize_t WireSocket::pass(std::string_view bytes) {
     unsent_ += bytes;
   }
   if (!works && !link_.is_greeted()) return -1;
-  if (blocks_) block();
   return static_cast<ssize_t>(bytes.size());
 }
 
-void WireSocket::block() {
-  blocks_ = true;
-  constexpr std::chrono::seconds longest{3};
-  const auto end = Clock::now() + longest;
-  while (!unsent_.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    pollfd socket{.fd = fd_, .events = POLLOUT, .revents = 0};
-    if (left <= 0 || poll(&socket, 1, static_cast<int>(left)) <= 0) return;
-    if ((socket.revents & (POLLERR | POLLHUP)) != 0) return;
-    flush();
+void WireSocket::begin_close() {
+  ends_with_any_ = !link_.expects_answers();
+  const auto frame = close_request();
+  send(fd_, frame_length_of(frame));
+  send(fd_, frame);
+  closing_ = true;
+}
+
+void WireSocket::finish_close(Clock::time_point until) {
+  if (!closing_) return;
+  constexpr std::chrono::milliseconds after_an_answer{100};  // if the server leaves it open
+  std::array<char, 16384> dropped;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    const short events = has_unsent() ? POLLIN | POLLOUT : POLLIN;
+    pollfd socket{.fd = fd_, .events = events, .revents = 0};
+    if (left <= 0 || poll(&socket, 1, static_cast<int>(left)) <= 0) break;
+    if ((socket.revents & POLLOUT) != 0 && !push()) break;
+    if ((socket.revents & ~POLLOUT) == 0) continue;
+    if (__real_recv(fd_, dropped.data(), dropped.size(), MSG_DONTWAIT) <= 0) break;
+    if (ends_with_any_) break;
+    if (!has_unsent()) until = std::min(until, Clock::now() + after_an_answer);
   }
+  shutdown(fd_, SHUT_RDWR);
 }
 
 ssize_t WireSocket::send(int fd, std::string_view bytes) {
@@ -279,10 +298,7 @@ ssize_t WireSocket::deliver_greeting(char* buffer, std::size_t size) {
 void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {
   if (connection != connection_ || sasl_ != Sasl::Exchange) return;
   const auto frame = sasl_request(++sasl_requests_, token);
-  std::string length(size_of_frame_length, '\0');
-  for (std::size_t i = 0; i < length.size(); ++i)
-    length[i] = static_cast<char>(frame.size() >> (24 - 8 * i) & 0xff);
-  send(fd_, length);
+  send(fd_, frame_length_of(frame));
   send(fd_, frame);
 }
 

@@ -105,9 +105,15 @@ class WireSocket {
   bool has_unsent() const { return !unsent_.empty(); }
   /// Sends them, as far as the kernel takes them.
   void flush();
-  /// Sends them, and lets what is sent from now on block, for at most 3 s each: the request that
-  /// closes the session, which nobody would send later.
-  void block();
+  /// Sends the request that closes the session. Does not block.
+  void begin_close();
+  /// Waits until the server has answered that, or closed the connection. Then the C client, whose own
+  /// request would come too late, finds a connection that has ended, and does not wait.
+  ///
+  /// The C client itself waits for any answer alone. If it then closes a socket on which more
+  /// answers have arrived, the server gets a reset, which destroys a request that it has not read
+  /// yet: the session would live on until its timeout.
+  void finish_close(Clock::time_point until);
 
   /// When the connection must be ended unless an answer arrives; nullopt: never.
   std::optional<Clock::time_point> give_up_at() const;
@@ -155,7 +161,8 @@ class WireSocket {
   SocketAddress server_{};
   std::uint64_t connection_ = 0;  ///< counts them
   bool fresh_ = false;
-  bool blocks_ = false;
+  bool closing_ = false;        ///< the request that closes the session was sent
+  bool ends_with_any_ = false;  ///< the next answer is that to this request
   std::uint64_t taken_ = 0;
   WireLink link_{};
   std::string length_{};  ///< of a frame, which waits for the frame

@@ -74,6 +74,7 @@ class FakeClient final : public Client {
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override;
   void close() override;
+  void begin_close() override {}
   std::string server() override { return "fake"; }
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   SessionState state(const Monitor::Held& held) override;
