@@ -904,9 +904,12 @@ std::shared_ptr<Session::Handle> Session::make_handle(const std::string& server)
   const bool begun = fresh->wire.begin([&] {
     // Several servers have been shuffled already; the addresses of a single name have not.
     zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
-    return zookeeper_init(order.hosts.c_str(), Handle::on_event, settings_.session_timeout_ms,
-                          nullptr, fresh.get(),
-                          ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0));
+    auto* const zh = zookeeper_init(
+        order.hosts.c_str(), Handle::on_event, settings_.session_timeout_ms, nullptr, fresh.get(),
+        ZOO_NO_LOG_CLIENTENV | (settings_.read_only ? ZOO_READONLY : 0));
+    // Otherwise the C client parses the addresses in every turn of its loop.
+    if (zh) zoo_set_servers_resolution_delay(zh, -1);
+    return zh;
   });
   if (!begun)
     throw Error(fmt::format("cannot connect to {}: {}", server, std::strerror(errno)),

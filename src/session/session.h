@@ -162,7 +162,8 @@ class Session final : public Client {
   EventSink sink_;
   std::function<void()> wait_begins_;
   std::unique_ptr<State> state_;
-  std::shared_ptr<Handle> closing_;  ///< what begin_close has left to close; of one thread at a time
+  std::shared_ptr<Handle>
+      closing_;          ///< what begin_close has left to close; of one thread at a time
   std::mutex starting_;  ///< the start of the opener
   std::jthread
       opener_;  ///< for what blocks; started when it is first needed; last: it uses the others

@@ -71,8 +71,8 @@ class Wire {
   void stop();
   /// Asks the server to end the session, and takes the handle from everybody. Does not block.
   void begin_close();
-  /// As begin_close, then waits until the server has done it, for 1.5 s from then at most, and fails
-  /// unanswered requests with ZCLOSING. Not on the wires' thread.
+  /// As begin_close, then waits until the server has done it, for 1.5 s from then at most, and
+  /// fails unanswered requests with ZCLOSING. Not on the wires' thread.
   void close();
 
  private:

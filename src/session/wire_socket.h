@@ -107,8 +107,8 @@ class WireSocket {
   void flush();
   /// Sends the request that closes the session. Does not block.
   void begin_close();
-  /// Waits until the server has answered that, or closed the connection. Then the C client, whose own
-  /// request would come too late, finds a connection that has ended, and does not wait.
+  /// Waits until the server has answered that, or closed the connection. Then the C client, whose
+  /// own request would come too late, finds a connection that has ended, and does not wait.
   ///
   /// The C client itself waits for any answer alone. If it then closes a socket on which more
   /// answers have arrived, the server gets a reset, which destroys a request that it has not read

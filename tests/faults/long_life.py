@@ -24,7 +24,7 @@ from waiting import wait_until  # noqa: E402
 from znodes import Znodes  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 
-WARM = 4  # rounds until everything that stays allocated is there
+WARM = 10  # rounds, with one of each fault, until everything that stays allocated is there
 GROWTH = 4 << 10  # KiB of memory that a run may add after that, for the history and heap fragmentation
 SESSION = 10  # seconds
 
