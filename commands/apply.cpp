@@ -8,6 +8,7 @@
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
+#include "tree/sequence_counters.h"
 #include "tree/tree_apply.h"
 #include "tree/tree_file.h"
 
@@ -21,6 +22,7 @@ struct Args {
   bool verbose = false;
   bool yes = false;
   WorkOptions limits;
+  std::optional<std::int64_t> counter_steps;
   std::optional<std::string> to;
   std::optional<std::string> file;
 };
@@ -30,6 +32,7 @@ void declare(Options& o, Args& a) {
   o.text("--to", a.to, "Restore below this node instead of the dumped path.", "path");
   o.flag("-v,--verbose", a.verbose, "Print every change.");
   o.flag("-y,--yes", a.yes, "Remove nodes without asking.");
+  declare_counters(o, a.counter_steps);
   declare_work_limits(o, a.limits);
   o.file("file", a.file, "A dump file; by default, or for -, standard input.");
 }
@@ -137,6 +140,8 @@ std::string file_name(const Context& cx, const Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto name = file_name(cx, a);
+  SequenceCounters counters(
+      {.most_steps = a.counter_steps, .repeatable = true, .limits = a.limits.limits()});
   const auto size = checked_size(cx, name);
   if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a, name))
     throw Error("nothing was changed");
@@ -145,11 +150,13 @@ int run(Context& cx, const Args& a) {
   const auto top = plan.top;
   Progress progress(cx.out, cx.background, "nodes");
   plan.reached = [&](std::size_t count) { progress.reach(count, size.value_or(0)); };
+  plan.counters = &counters;
   TreeApply apply(cx.client, std::move(plan), cx.stop);
   report_if_incomplete(
       cx, progress, [&] { apply.run([&] { return file.next(); }); },
       [&] { return unfinished_text(apply); });
   print_result(cx, counts_json(apply.counts(), top), counts_text(apply.counts()));
+  counters.finish(cx);
   return apply.counts().conflicts == 0 ? status::ok : status::failure;
 }
 
@@ -171,7 +178,11 @@ extern const Command apply_command = make_command<Args>(
          "as a conflict, not overwritten. New nodes have their final ACL from the start. The "
          "exception is an ACL that would lock this session out: then the session has access until "
          "the nodes below are written. The kind of an existing node cannot be changed. Conflicts, "
-         "including nodes that may not be read, make the status 1.",
+         "including nodes that may not be read, make the status 1.\n\nThe sequence counter of a "
+         "new node starts at 0, and counts what is created below it. apply warns if `create -s` "
+         "would take a number that is not higher than those of children in the dump. "
+         "--advance-counters creates and deletes a node for each step; it does so too if apply has "
+         "nothing else to do.",
      .examples = {{"dump /app > app.tree", "Save a subtree to a file."},
                   {"apply --dry-run --prune app.tree", "Show what would change."},
                   {"apply --to /copy app.tree", "Restore it under another name."}},

@@ -9,6 +9,7 @@
 #include "node/parents.h"
 #include "tree/batch_writer.h"
 #include "tree/file_tree.h"
+#include "tree/sequence_counters.h"
 #include "tree/walk.h"
 
 #include <map>
@@ -18,11 +19,13 @@ namespace {
 
 struct Args {
   WorkOptions limits;
+  std::optional<std::int64_t> counter_steps;
   std::string file;
   std::string path;
 };
 
 void declare(Options& o, Args& a) {
+  declare_counters(o, a.counter_steps);
   declare_work_limits(o, a.limits);
   o.file("file", a.file, "The file or directory.");
   o.node("path", a.path, "The node to create or update; its parent must exist.");
@@ -67,7 +70,8 @@ std::map<std::string_view, const NodeFile*> update_existing(Context& cx, const W
   return missing;
 }
 
-Counts import_all(Context& cx, const WorkLimits& limits, const NodeFiles& files) {
+Counts import_all(Context& cx, const WorkLimits& limits, const NodeFiles& files,
+                  SequenceCounters& counters) {
   Counts counts;
   std::optional<ZkError> failure;
   Progress progress(cx.out, cx.background, "nodes imported");
@@ -83,9 +87,11 @@ Counts import_all(Context& cx, const WorkLimits& limits, const NodeFiles& files)
   BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
   const auto write_all = [&] {
     const auto missing = update_existing(cx, limits, files, writer, counts);
-    for (const auto& node : files.nodes)
-      if (!failure && missing.contains(node.path))
-        writer.add(CreateOp{.path = node.path, .data = value_in(node)});
+    for (const auto& node : files.nodes) {
+      const bool create = missing.contains(node.path);
+      counters.add(node.path, create);
+      if (create && !failure) writer.add(CreateOp{.path = node.path, .data = value_in(node)});
+    }
     writer.finish();
     if (failure) throw ZkError(*failure);
   };
@@ -99,9 +105,11 @@ Counts import_all(Context& cx, const WorkLimits& limits, const NodeFiles& files)
 
 int run(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
+  SequenceCounters counters(
+      {.most_steps = a.counter_steps, .repeatable = true, .limits = a.limits.limits()});
   const auto files = files_below(with_home(a.file), top);
   require_parent(cx.client, top, cx.stop);
-  const auto counts = import_all(cx, a.limits.limits(), files);
+  const auto counts = import_all(cx, a.limits.limits(), files, counters);
   print_result(cx,
                path_json(top)
                    .set("created", counts.created)
@@ -109,6 +117,7 @@ int run(Context& cx, const Args& a) {
                    .set("unchanged", counts.unchanged),
                fmt::format("created {}, set {}, unchanged {}", counts.created, counts.set,
                            counts.unchanged));
+  counters.finish(cx);
   if (files.hidden > 0) cx.out.err_line("{} left out", counted_were(files.hidden, "hidden file"));
   return status::ok;
 }
@@ -128,7 +137,11 @@ extern const Command import_command = make_command<Args>(
          "it differs, and keep their ACLs; without .value, the node of a directory keeps its "
          "value. Nodes that have no file stay. All names are checked first: if one cannot be a "
          "node name, nothing is changed. If somebody else changes a node meanwhile, the status is "
-         "6. If import is interrupted, run it again.",
+         "6. If import is interrupted, run it again.\n\nThe sequence counter of a new node starts "
+         "at "
+         "0, and counts what is created below it. import warns if `create -s` would take a number "
+         "that is not higher than those of children among the files. --advance-counters creates "
+         "and deletes a node for each step; it does so too if import has nothing else to do.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "in a file,"},
                   {"import app.d /copy", "Import it under another name."}},

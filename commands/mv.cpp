@@ -8,6 +8,7 @@
 #include "node/node_json.h"
 #include "node/parents.h"
 #include "tree/batch_writer.h"
+#include "tree/sequence_counters.h"
 #include "tree/tree_copy.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ struct Args {
   bool in_parts = false;
   bool parents = false;
   WorkOptions limits;
+  std::optional<std::int64_t> counter_steps;
   std::string source;
   std::string target;
 };
@@ -27,6 +29,7 @@ void declare(Options& o, Args& a) {
   o.flag("--in-parts", a.in_parts,
          "For subtrees too large for one transaction: copy, then delete; not atomic.");
   o.flag("-p,--parents", a.parents, "Create missing parents of the target, with null values.");
+  declare_counters(o, a.counter_steps);
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
   o.node("target", a.target, "The new path; it must not exist.");
@@ -167,7 +170,7 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
 }
 
 std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
-                          const std::string& target) {
+                          const std::string& target, SequenceCounters& counters) {
   const auto limits = a.limits.limits();
   if (a.parents) create_parents(cx.client, target, cx.stop);
   Copied copied;
@@ -175,6 +178,7 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
                  .target = target,
                  .limits = limits,
                  .parents_made = a.parents,
+                 .counters = &counters,
                  .copied =
                      [&](const FoundNode& node) {
                        // The source itself, if it has been replaced since it was read.
@@ -199,6 +203,7 @@ int run(Context& cx, const Args& a) {
   const auto source = cx.resolve(a.source);
   const auto target = cx.resolve(a.target);
   const auto limits = a.limits.limits();
+  SequenceCounters counters({.most_steps = a.counter_steps, .limits = limits});
   if (source == "/" || is_within(target, source))
     throw ValueError(
         fmt::format("{} is below {}: a node cannot be moved below itself", target, source), target);
@@ -211,9 +216,10 @@ int run(Context& cx, const Args& a) {
     require_parent(cx.client, target, cx.stop);
   std::size_t moved = nodes ? nodes->size() : 0;
   if (nodes) {
+    for (const auto& node : *nodes) counters.add(path_below(target, node.record.path), true);
     move_at_once(cx, std::move(*nodes), source, target, parents);
   } else if (a.in_parts) {
-    moved = move_in_parts(cx, a, source, target);
+    moved = move_in_parts(cx, a, source, target, counters);
   } else {
     throw Error(
         fmt::format("{} is too large for one transaction; --in-parts copies it and then deletes "
@@ -221,6 +227,7 @@ int run(Context& cx, const Args& a) {
                     source),
         status::failure, source);
   }
+  counters.finish(cx);
   if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
   return status::ok;
 }
@@ -239,8 +246,11 @@ extern const Command mv_command = make_command<Args>(
          "the old place or the new one, never both. "
          "If somebody changes a value or adds a node meanwhile, nothing is moved. Larger subtrees "
          "need --in-parts: it copies everything, then deletes exactly the versions that it has "
-         "copied.\n\nValues and ACLs move; quotas do not, and versions, times and sequence numbers "
-         "start anew. Ephemerals cannot be moved. A transaction cannot check ACLs, or whether a "
+         "copied.\n\nValues and ACLs move; quotas do not, and versions, times and sequence "
+         "counters "
+         "start anew: mv warns if `create -s` would take a number that is not higher than those of "
+         "moved children. --advance-counters then creates and deletes a node for each step, after "
+         "the move. Ephemerals cannot be moved. A transaction cannot check ACLs, or whether a "
          "node was deleted and created again with the same version. mv checks this just before; if "
          "it changes in between, the status is 6 and zksh says so. Prints nothing on success.",
      .examples = {{"create /app/old x", "A node,"},

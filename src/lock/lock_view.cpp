@@ -5,6 +5,7 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "client/node_path.h"
+#include "client/sequence_number.h"
 #include "recipes/lock_flaws.h"
 
 #include <fmt/format.h>

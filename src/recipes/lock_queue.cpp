@@ -191,9 +191,4 @@ bool is_semaphore(const std::vector<std::string>& names) {
   return has("locks") && has("leases");
 }
 
-std::int64_t sequence_counter(const Stat& parent) {
-  // Each creation and each deletion of a child increments cversion.
-  return (static_cast<std::int64_t>(parent.cversion) + parent.num_children) / 2;
-}
-
 }  // namespace zksh

@@ -78,8 +78,4 @@ std::optional<LockStanding> plain_standing(const std::vector<std::string>& names
 /// Whether a node with these children is a semaphore.
 bool is_semaphore(const std::vector<std::string>& names);
 
-/// How often the parent's counter has been used: the number that the next sequential child gets,
-/// provided that all deleted children had been created under it.
-std::int64_t sequence_counter(const Stat& parent);
-
 }  // namespace zksh

@@ -5,6 +5,7 @@
 #include "base/quoting.h"
 #include "client/server_version.h"
 #include "node/parents.h"
+#include "tree/sequence_counters.h"
 #include "tree/tree_text.h"
 
 #include <fmt/core.h>
@@ -44,10 +45,13 @@ void TreeApply::run(const RecordStream& records) {
       continue;
     }
     const bool inner = following && is_within(following->path, path);
-    if (node && node->record.path == path) {
+    const bool exists = node && node->record.path == path;
+    const bool possible = exists || !skipped_ || !is_within(path, *skipped_);
+    if (possible && plan_.counters) plan_.counters->add(absolute(path), !exists);
+    if (exists) {
       reconcile(*record, *node, inner);
       node = live.next();
-    } else if (!skipped_ || !is_within(path, *skipped_)) {
+    } else if (possible) {
       create(*record, inner);
     } else {
       ++counts_.conflicts;

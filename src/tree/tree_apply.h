@@ -17,6 +17,8 @@
 
 namespace zksh {
 
+class SequenceCounters;
+
 /// Counts of what was done, or would be. Every node in the text is counted at least once.
 struct ApplyCounts {
   std::size_t created = 0;
@@ -57,6 +59,8 @@ class TreeApply {
     std::function<void(const std::string& sentence)> conflict{};
     /// Called from time to time with the number of nodes read.
     std::function<void(std::size_t)> reached = [](std::size_t) {};
+    SequenceCounters* counters =
+        nullptr;  ///< notes every node of the text that is there at the end
   };
 
   /// `client` must outlive it.

@@ -66,7 +66,8 @@ std::size_t copy_tree(Context& cx, const CopyPlan& plan) {
                    .quotas = false,
                    .limits = plan.limits,
                    .on_write = on_write,
-                   .conflict = [](const std::string& sentence) { throw Error(sentence); }},
+                   .conflict = [](const std::string& sentence) { throw Error(sentence); },
+                   .counters = plan.counters},
                   cx.stop);
   report_if_incomplete(
       cx, progress, [&] { apply.run(next); },

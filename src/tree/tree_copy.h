@@ -16,7 +16,8 @@ struct CopyPlan {
   std::string source{};  ///< absolute paths; the target is not within the source
   std::string target{};
   WorkLimits limits{};
-  bool parents_made = false;  ///< see TreeApply::Plan
+  bool parents_made = false;             ///< see TreeApply::Plan
+  SequenceCounters* counters = nullptr;  ///< likewise
   /// Called for each node before it is copied.
   std::function<void(const FoundNode& node)> copied = [](const FoundNode&) {};
   /// Called for each ephemeral below the source; these are not copied.

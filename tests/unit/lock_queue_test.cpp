@@ -158,11 +158,5 @@ TEST(LockQueue, IndexByKey) {
   EXPECT_EQ(queue.index_of(guid('c')), std::nullopt);
 }
 
-TEST(LockQueue, TheCounterCountsCreations) {
-  // Five created, two of them deleted: cversion 7, three left.
-  EXPECT_EQ(sequence_counter({.cversion = 7, .num_children = 3}), 5);
-  EXPECT_EQ(sequence_counter({}), 0);
-}
-
 }  // namespace
 }  // namespace zksh
