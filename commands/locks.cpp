@@ -33,7 +33,10 @@ constexpr auto between_looks = 100ms;
 constexpr auto sessions_stay = 10s;
 // A waiter sets its watch shortly after reading the queue.
 constexpr auto watch_delay = 100ms;
-constexpr int watch_patience = 3;
+constexpr int watch_patience = 2;
+// Servers list all watches at once. With -w they do so at every change.
+constexpr std::int64_t cheap_watches = 10'000;
+constexpr std::int64_t cheap_watches_each_time = 1'000;
 // A deadlock may arise at other locks, which are not watched, and searching costs many reads.
 constexpr auto circles_stay = 2s;
 constexpr auto between_circles = 5s;
@@ -41,7 +44,8 @@ constexpr auto between_circles = 5s;
 /// Reads a lock repeatedly, for its viewer. Used on one thread.
 class LockViewer {
  public:
-  /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what.
+  /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what, whatever it
+  /// costs.
   LockViewer(Context& cx, const std::string& path, bool watch, bool watchers)
       : client_(cx.client),
         path_(path),
@@ -64,11 +68,13 @@ class LockViewer {
     view.path = path_;
     view.kind = "missing";
     if (const auto reading = reader_.read(stop)) {
-      for (int i = 0; i < watch_patience; ++i) {
-        view = make_lock_view(*reading, ask(*reading), words_.chroot(), client_.session_id());
-        if (!watchers_may_come(view)) break;
+      for (int left = watch_patience;; --left) {
+        view = view_of(*reading);
+        if (left == 0 || !watchers_may_come(view)) break;
         pause(watch_delay, stop);
       }
+      if (!watchers_) view.account.no_watchers.clear();
+      without_watch_ = without_watch(view);
     }
     somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
       return seat.state == SeatState::Waits || seat.state == SeatState::Next;
@@ -92,7 +98,7 @@ class LockViewer {
       if (Clock::now() >= deadline) return false;
       const auto before = circles_;
       look_for_circles(stop);
-      if (circles_ != before) return true;
+      if (circles_ != before || late_watches(stop)) return true;
     }
     if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
       pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
@@ -102,6 +108,19 @@ class LockViewer {
   const LockChanges& changes() const { return changes_; }
 
  private:
+  LockView view_of(const LockReading& reading) {
+    // Only a viewer that goes on has watches.
+    return make_lock_view(reading, ask(reading), words_.chroot(),
+                          watch_ ? client_.session_id() : 0);
+  }
+
+  /// Whether contenders that watched none of the others do so now.
+  bool late_watches(const std::stop_token& stop) {
+    if (without_watch_.empty()) return false;
+    const auto reading = reader_.read(stop);
+    return !reading || without_watch(view_of(*reading)) != without_watch_;
+  }
+
   void look_for_circles(const std::stop_token& stop) {
     circles_looked_ = Clock::now();
     if (client_.current_state() != SessionState::Connected) return;
@@ -125,8 +144,13 @@ class LockViewer {
     asked_sessions_ = owners;
     const bool sessions =
         sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
-    auto account = words_.ask(
-        {.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_});
+    auto account = words_.ask({.sessions = sessions,
+                               .watches = true,
+                               .watchers = watchers_,
+                               .watchers_up_to = reading.entries.size() < 2 ? -1
+                                                 : watch_ ? cheap_watches_each_time
+                                                          : cheap_watches,
+                               .events = watch_});
     if (sessions) {
       sessions_asked_ = now;
       of_sessions_ = account;
@@ -139,10 +163,18 @@ class LockViewer {
     return account;
   }
 
+  static ContenderKeys without_watch(const LockView& view) {
+    ContenderKeys keys;
+    if (!view.measured) return keys;
+    for (const auto& seat : view.seats)
+      if (seat.watches_no_node()) keys.emplace(seat.contender.key());
+    return keys;
+  }
+
+  /// Whether there are contenders that have not been seen without a watch before.
   bool watchers_may_come(const LockView& view) const {
-    return view.measured && std::ranges::any_of(view.seats, [](const LockSeat& seat) {
-             return seat.state == SeatState::Waits && !seat.waits_for;
-           });
+    return std::ranges::any_of(
+        without_watch(view), [&](const std::string& key) { return !without_watch_.contains(key); });
   }
 
   void note_changes(const LockView& view) {
@@ -181,8 +213,9 @@ class LockViewer {
   // Sessions rarely move, so what servers report about them is cached for a while.
   Clock::time_point sessions_asked_{};
   std::set<std::int64_t> asked_sessions_;
-  ServersAccount of_sessions_;  ///< as last asked
-  ContenderKeys there_;         ///< keys of the contenders at the last look
+  ServersAccount of_sessions_;   ///< as last asked
+  ContenderKeys there_;          ///< keys of the contenders at the last look
+  ContenderKeys without_watch_;  ///< of those that watched none of the others
   std::optional<ServersAccount::Events> own_at_first_;
   LockChanges changes_;
 };
@@ -314,7 +347,7 @@ void declare(Options& o, Args& a) {
   o.flag("-r,-R,--recursive", a.recursive, "List all locks below the path, one a line.");
   o.flag("-w,--watch", a.watch, "Update the view on every change, until Ctrl-C.");
   o.flag("--watchers", a.watchers,
-         "Ask the servers who watches whom (wchp) instead of deriving it from the lock recipe.");
+         "Ask the servers who watches whom (wchp), however many watches they have.");
   o.node("path", a.path, "The lock, or with -r the top of the subtree.");
 }
 
@@ -496,12 +529,15 @@ extern const Command locks_command = make_command<Args>(
          "clock. Addresses (cons), dead sessions (dump), the number of watches (wchs) and watch "
          "events (mntr) come from the servers of the connect string, if their "
          "4lw.commands.whitelist allows it, or from their AdminServers (see `help 4lw`); a dash "
-         "means unknown. The column \"should watch it\" follows from the lock recipe; --watchers "
-         "asks the "
-         "servers who does (wchp). They do not report watches on the list of contenders: \"list?\" "
-         "is "
-         "one that watches no other one's node, so that perhaps each change wakes it (the herd "
-         "effect).\n\n-w redraws on each change; on a terminal the ages keep counting "
+         "means unknown.\n\nIf anybody waits, who watches whom comes from the servers, too (wchp), "
+         "if all of them "
+         "report it, and together have at most 10,000 watches, with -w 1,000; --watchers asks "
+         "however many there are. They do not report watches on the list of contenders: \"list?\" "
+         "is one that watches no other one's node, so that perhaps each change wakes it (the herd "
+         "effect). \"#1?\" should watch #1, but is connected to none of the servers asked. "
+         "Otherwise the column \"should watch it\", and the chain, follow from the lock recipe; "
+         "waitsFor in JSON always does.\n\n-w redraws on each change; on a terminal the ages keep "
+         "counting "
          "without further requests. The line below the chain counts the contenders that have left "
          "and the watch events that the servers have sent meanwhile, without those of this view; "
          "servers count events for all nodes together. A shell that holds a lock watches its own "

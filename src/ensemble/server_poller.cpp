@@ -193,10 +193,22 @@ ServersAccount ServerPoller::ask(const ServerTopics& topics) {
   if (topics.watches) words.emplace_back("wchs");
   if (topics.watchers) words.emplace_back("wchp");
   if (topics.events) words.emplace_back("mntr");
+  ServersAccount account;
+  servers_with_sessions_ = 0;
+  ask_all(words, account);
+  account.all_addresses = topics.sessions && servers_with_sessions_ == servers_.size();
+  if (!topics.watchers && account.servers == servers_.size() &&
+      account.watches <= topics.watchers_up_to)
+    ask_all({"wchp"}, account);
+  if (!account.no_watchers.empty()) account.watchers.reset();
+  if (topics.events && events_known_) account.events = events_;
+  return account;
+}
+
+void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount& account) {
   const auto now = Clock::now();
   std::vector<ServerQuestion> questions;
   std::vector<Server*> asked;
-  ServersAccount account;
   for (auto& server : servers_) {
     for (const auto& word : words) {
       if (server.silent_until > now || server.refused.contains(word)) {
@@ -208,13 +220,8 @@ ServersAccount ServerPoller::ask(const ServerTopics& topics) {
     }
   }
   const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience});
-  servers_with_sessions_ = 0;
   for (std::size_t i = 0; i < answers.size(); ++i)
     take(*asked[i], questions[i].word, answers[i], account);
-  account.all_addresses = topics.sessions && servers_with_sessions_ == servers_.size();
-  if (!account.no_watchers.empty()) account.watchers.reset();
-  if (topics.events && events_known_) account.events = events_;
-  return account;
 }
 
 void ServerPoller::take(Server& server, const std::string& word, const ServerAnswer& reply,

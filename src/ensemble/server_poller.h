@@ -117,7 +117,9 @@ struct ServerTopics {
   bool sessions = false;  ///< their addresses (cons), and which are alive (dump)
   bool watches = false;   ///< how many there are (wchs)
   bool watchers = false;  ///< who watches which node (wchp): slow if there are many watches
-  bool events = false;    ///< how many watch events there were (mntr)
+  /// With `watches`: ask for `watchers` too if all servers together have at most so many watches.
+  std::int64_t watchers_up_to = -1;
+  bool events = false;  ///< how many watch events there were (mntr)
 };
 
 /// Asks servers repeatedly. Does not repeat a word that a server refused and no AdminServer
@@ -129,11 +131,12 @@ class ServerPoller {
 
   const std::string& chroot() const { return chroot_; }
   /// Asks all servers at once. Blocks for at most a third of a second, twice that if AdminServers
-  /// are asked (ask_words), plus name look-ups. What no server reports is missing. Events are
-  /// counted from the first call on.
+  /// are asked (ask_words), plus name look-ups; with `watchers_up_to` perhaps as long again. What
+  /// no server reports is missing. Events are counted from the first call on.
   ServersAccount ask(const ServerTopics& topics);
 
  private:
+  void ask_all(const std::vector<std::string>& words, ServersAccount& account);
   struct Server {
     ServerAddress address;
     std::map<std::string, std::string> refused{};  ///< words, with the reasons for the user

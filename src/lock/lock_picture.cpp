@@ -58,14 +58,15 @@ std::string address_text(const LockSeat& seat, bool with_port) {
                                        : seat.address.substr(0, seat.address.rfind(':')));
 }
 
-/// Whether it waits, and watches none of the contenders' nodes. Servers do not report watches on a
-/// list of children.
+/// Whether it may watch the list of children: servers do not report such watches.
 bool may_watch_list(const LockSeat& seat) {
-  return seat.state == SeatState::Waits && !seat.waits_for;
+  return seat.watches_no_node() && seat.session != 0 && seat.alive != false;
 }
 
 std::string behind_text(const LockSeat& seat) {
-  if (seat.waits_for) return fmt::format("#{}", *seat.waits_for);
+  if (const auto before = seat.behind())
+    return fmt::format("#{}{}", *before, seat.watch_unknown ? "?" : "");
+  if (seat.watches_no_node() && !may_watch_list(seat)) return "-";
   switch (seat.state) {
     case SeatState::Next:
       return "a lease";
@@ -207,8 +208,10 @@ class SeatTable {
   void make_fit() {
     if (fits(28)) return;
     table_.replace_cells(session_, short_sessions(view_, style_));
-    // If inferred, it repeats the column before.
-    if (!fits(28) && !view_.measured) table_.drop(watched_);
+    // Without other watchers, it repeats the column before.
+    const bool others = std::ranges::any_of(
+        view_.seats, [](const LockSeat& seat) { return seat.other_watchers > 0; });
+    if (!fits(28) && !others) table_.drop(watched_);
     if (fits(20)) return;
     table_.replace_cells(address_, hosts_only(view_));
     if (fits(14)) return;
@@ -283,6 +286,9 @@ std::vector<std::string> notes(const LockView& view, const PictureStyle& style) 
         "list?: watches no contender's node; it may watch the list of contenders, which servers do "
         "not report: then each change wakes it",
         style.columns, lines);
+  if (std::ranges::any_of(view.seats, &LockSeat::watch_unknown))
+    add_note("?: should watch it; the servers that were asked do not report whether it does",
+             style.columns, lines);
   if (!view.others.empty())
     add_note("no contenders: " + others_text(view.others), style.columns, lines);
   for (const auto& circle : view.circles) add_note(circle_text(circle), style.columns, lines);
@@ -380,8 +386,8 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
   Stage herd;
   std::vector<Stage> alone;
   for (const auto& seat : view.seats) {
-    if (seat.waits_for)
-      waiting[*seat.waits_for].push_back(seat.number);
+    if (const auto before = seat.behind())
+      waiting[*before].push_back(seat.number);
     else if (seat.state == SeatState::Holds)
       holders.push_back(seat.number);
     else if (seat.state == SeatState::Next)

@@ -83,9 +83,10 @@ class ViewMaker {
   LockView make() {
     if (reading_.semaphore) add_leases();
     add_queue();
+    for (auto& seat : view_.seats) seat.watches = seat.waits_for;
     if (view_.account.watchers) measure();
     for (auto& seat : view_.seats)
-      if (seat.waits_for) view_.seats[*seat.waits_for - 1].watched_by.push_back(seat.number);
+      if (seat.watches) view_.seats[*seat.watches - 1].watched_by.push_back(seat.number);
     view_.counter = sequence_counter(reading_.stat);
     view_.kind = kind();
     add_flaws();
@@ -153,10 +154,10 @@ class ViewMaker {
   }
 
   /// Servers know only sessions, which may have several contenders; then the recipe's rules decide.
-  const LockSeat* watcher(std::int64_t session, const LockSeat& watched) const {
-    const LockSeat* nearest = nullptr;
+  LockSeat* watcher(std::int64_t session, const LockSeat& watched) {
+    LockSeat* nearest = nullptr;
     for (auto i = watched.number; i < view_.seats.size(); ++i) {
-      const auto& seat = view_.seats[i];
+      auto& seat = view_.seats[i];
       if (seat.session != session) continue;
       if (seat.waits_for == watched.number) return &seat;
       if (!nearest) nearest = &seat;
@@ -164,27 +165,56 @@ class ViewMaker {
     return session == watched.session ? nullptr : nearest;
   }
 
+  /// Whether what the servers report shows what a contender watches.
+  bool is_known(const LockSeat& seat, const std::set<std::int64_t>& watching) const {
+    if (seat.session == 0 || seat.alive == false) return true;  // nothing
+    // A client of no server that was asked may be connected to another one.
+    return seat.session != own_session_ &&
+           (seat.connected == true || watching.contains(seat.session));
+  }
+
   void measure() {
-    view_.measured = true;
-    std::vector<std::optional<std::size_t>> measured(view_.seats.size());
-    for (auto& seat : view_.seats) {
-      if (seat.lease) continue;
-      std::set<std::int64_t> sessions;
-      for (const auto& node : seat.contender.nodes)
-        if (const auto found = view_.account.watchers->find(path_of(node.text));
-            found != view_.account.watchers->end())
-          sessions.insert(found->second.begin(), found->second.end());
-      sessions.erase(own_session_);
-      for (const auto session : sessions) {
-        if (const auto* by = watcher(session, seat))
-          measured[by->number - 1] = seat.number;
-        else if (session != seat.session)
-          ++seat.other_watchers;
-      }
+    std::set<std::int64_t> watching;
+    for (const auto& [path, sessions] : *view_.account.watchers)
+      watching.insert(sessions.begin(), sessions.end());
+    const auto waits = [](const LockSeat& seat) { return seat.state == SeatState::Waits; };
+    const auto known = [&](const LockSeat& seat) { return is_known(seat, watching); };
+    view_.measured = std::ranges::none_of(view_.seats, waits) ||
+                     std::ranges::any_of(view_.seats, [&](const LockSeat& seat) {
+                       return waits(seat) && known(seat);
+                     });
+    if (!view_.measured) {
+      view_.account.no_watchers =
+          "no server that was asked reports the connections of those who wait (cons)";
+      return;
     }
     for (auto& seat : view_.seats) {
-      seat.waits_for = measured[seat.number - 1];
-      if (seat.waits_for && seat.state == SeatState::MayHold) seat.state = SeatState::Waits;
+      // This shell's own locks watch whom they should.
+      const bool own = seat.session == own_session_ && seat.family == LockFamily::Zksh;
+      seat.watch_unknown = waits(seat) && !known(seat) && !own;
+      if (!own) seat.watches.reset();
+    }
+    for (auto& seat : view_.seats)
+      if (!seat.lease) find_watchers(seat);
+  }
+
+  void find_watchers(LockSeat& seat) {
+    std::set<std::int64_t> sessions;
+    for (const auto& node : seat.contender.nodes)
+      if (const auto found = view_.account.watchers->find(path_of(node.text));
+          found != view_.account.watchers->end())
+        sessions.insert(found->second.begin(), found->second.end());
+    sessions.erase(own_session_);
+    for (const auto session : sessions) {
+      if (auto* by = watcher(session, seat)) {
+        // A session may watch other nodes too, as `locks -w` does.
+        if (!by->watches || by->watches != by->waits_for) by->watches = seat.number;
+        if (by->state != SeatState::MayHold) continue;
+        by->state = SeatState::Waits;
+        by->waits_for = by->watches;
+      } else if (session != seat.session) {
+        ++seat.other_watchers;
+      }
     }
   }
 

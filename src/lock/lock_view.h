@@ -88,9 +88,17 @@ struct LockSeat {
   std::optional<bool> connected{};  ///< to a server of the connect string; nullopt: not known
   std::optional<bool> alive{};      ///< its session; nullopt: not known
   bool asked_to_release = false;    ///< by `revoke`, or Curator's Revoker, which replaces its data
-  std::optional<std::size_t> waits_for{};  ///< a seat's number
-  std::vector<std::size_t> watched_by{};   ///< seats' numbers
-  std::size_t other_watchers = 0;          ///< sessions without a seat; only if measured
+  std::optional<std::size_t> waits_for{};  ///< a seat's number, by the recipe's rules
+  /// The number of the seat that it watches; if that is not measured, the one it should watch.
+  std::optional<std::size_t> watches{};
+  bool watch_unknown = false;             ///< measured, but not by the server of this client
+  std::vector<std::size_t> watched_by{};  ///< seats' numbers
+  std::size_t other_watchers = 0;         ///< sessions without a seat; only if measured
+
+  /// Whether it waits, but watches none of the contenders' nodes, for all that servers report.
+  bool watches_no_node() const { return state == SeatState::Waits && !watches && !watch_unknown; }
+  /// Whom it is drawn behind.
+  std::optional<std::size_t> behind() const { return watch_unknown ? waits_for : watches; }
 };
 
 struct LockView {
@@ -105,12 +113,13 @@ struct LockView {
   std::int64_t counter = 0;
   std::optional<std::int64_t> limit{};  ///< for a semaphore
   bool measured =
-      false;  ///< waits_for and watched_by come from the servers, not from the recipe's rules
+      false;  ///< watches and watched_by come from the servers, not from the recipe's rules
   ServersAccount account{};
 };
 
 /// Combines what was read with the servers' account. `chroot` is the session's, since servers
-/// report full paths. Watches of `own_session` are those of this viewer, and are left out.
+/// report full paths. Watches of `own_session` are those of this viewer, and are left out; 0: it
+/// has none.
 LockView make_lock_view(const LockReading& reading, ServersAccount account, std::string_view chroot,
                         std::int64_t own_session);
 

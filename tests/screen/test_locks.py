@@ -10,7 +10,7 @@ EPHEMERAL_SEQUENTIAL = 3
 
 
 class LiveLocks(ShellTest):
-    """Contenders are nodes alone: what a picture shows does not depend on who made them."""
+    """Contenders are nodes and watches alone: what a picture shows does not depend on who made them."""
 
     def setUp(self):
         super().setUp()
@@ -24,9 +24,15 @@ class LiveLocks(ShellTest):
         self.sessions[owner] = znodes
         self.nodes[owner] = znodes.create(f"{self.root}/l/_c_{uuid.uuid4()}-lock-",
                                           owner.encode() if data is None else data, EPHEMERAL_SEQUENTIAL)
+        self.watch_the_one_before()
 
     def leave(self, owner):
-        self.sessions[owner].delete(self.nodes[owner])
+        self.sessions[owner].delete(self.nodes.pop(owner))
+        self.watch_the_one_before()
+
+    def watch_the_one_before(self):
+        for before, owner in zip(self.nodes.values(), list(self.nodes)[1:]):
+            self.sessions[owner].exists(before, watch=True)
 
     def watch(self, *options, **how):
         screen = self.start(**how)
@@ -137,6 +143,20 @@ class LiveLocks(ShellTest):
         screen.wait_for("acquired /l")
         screen.type("locks\n")
         screen.wait_for(lambda s: any(line.startswith("HOLDS  exclusive") for line in s.lines()))
+
+    def test_a_herd_and_a_late_watch(self):
+        """A contender that watches none of the others is drawn so, until it does."""
+        self.join("alice")
+        self.join("bob")
+        screen = self.watch()
+        screen.wait_for("#1 ◄ #2\n")
+        watch, self.watch_the_one_before = self.watch_the_one_before, lambda: None
+        self.join("carol")
+        self.join("dave")
+        screen.wait_for("#1 ◄ {#2 #3 #4}")
+        screen.wait_for("list?: watches no")
+        watch()
+        screen.wait_for("#1 ◄ #2 ◄ #3 ◄ #4\n")
 
     def test_a_lock_that_comes_and_goes(self):
         self.znodes.delete(self.root + "/l")

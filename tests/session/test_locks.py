@@ -6,6 +6,7 @@ import unittest
 import uuid
 
 from session_case import ZKSH, SessionTest
+from ensemble import Ensemble
 from server import Server, four_letter_word
 from znodes import Znodes
 
@@ -19,9 +20,13 @@ class LocksTest(SessionTest):
         super().setUp()
         self.znodes.create(self.root + "/l")
 
-    def join(self, data=b"", name=None, znodes=None):
+    def join(self, data=b"", name=None, znodes=None, watch=None):
+        """The path of a new contender, whose session watches the node `watch`."""
         name = name or f"_c_{uuid.uuid4()}-lock-"
-        return (znodes or self.znodes).create(f"{self.root}/l/{name}", data, EPHEMERAL_SEQUENTIAL)
+        node = (znodes or self.znodes).create(f"{self.root}/l/{name}", data, EPHEMERAL_SEQUENTIAL)
+        if watch:
+            (znodes or self.znodes).exists(watch, watch=True)
+        return node
 
     def locks(self, *arguments, **how):
         """The objects that `locks -o json` prints."""
@@ -36,7 +41,8 @@ class LocksTest(SessionTest):
 
 class Json(LocksTest):
     def test_a_queue(self):
-        nodes = [os.path.basename(self.join(b"alice")), os.path.basename(self.join(b"bob"))]
+        alice = self.join(b"alice")
+        nodes = [os.path.basename(node) for node in (alice, self.join(b"bob", watch=alice))]
         lock = self.queue()
         self.assertEqual((lock["path"], lock["kind"], lock["counter"]), ("/l", "exclusive", 2))
         first, second = lock["contenders"]
@@ -80,6 +86,48 @@ class Json(LocksTest):
         self.assertEqual(lock["watcherSource"], "measured")
         self.assertEqual([c["watchedBy"] for c in lock["contenders"]], [[2], []])
 
+    def test_a_herd_is_one(self):
+        """Its contenders watch the list: the servers are asked without --watchers, too."""
+        self.start("contend", "/l", "-n", "4", "--recipe", "herd", "--hold", "60s")
+        self.wait_until(lambda: len(self.znodes.children(self.root + "/l")) == 4)
+        lock = self.queue()
+        self.assertEqual(lock["watcherSource"], "measured")
+        self.assertEqual([c["watchedBy"] for c in lock["contenders"]], [[]] * 4)
+        self.assertEqual([c["waitsFor"] for c in lock["contenders"]], [None, 1, 2, 3], "by the recipe")
+        status, out, err = self.run_zksh("locks", "/l")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("#1 ◄ {#2 #3 #4}\nlist?: watches no contender's node", out)
+        self.assertRegex(out, r"(?m)^2 .* list\?   -$")
+        self.assertNotIn("should watch it", out)
+
+    def test_contenders_by_hand_that_watch_nothing(self):
+        for line in ("create -e -s /l/x-; " * 3 + "locks /l", "create -e -s /l/x-; " * 3 + "ls -w /l; locks /l"):
+            status, out, _ = self.run_zksh("-c", line)
+            self.assertEqual(status, 0)
+            self.assertIn("#1 ◄ {#2 #3}\n", out)
+
+    def test_servers_with_many_watches_are_not_asked_who_watches(self):
+        with Server() as server, Znodes(server.address) as znodes:
+            znodes.create("/l")
+            for _ in range(2):
+                znodes.create(f"/l/_c_{uuid.uuid4()}-lock-", b"", EPHEMERAL_SEQUENTIAL)
+
+            def source(*options):
+                process = self.start("locks", "-o", "json", "/l", *options, server=server.address)
+                return json.loads(process.stdout.readline())["watcherSource"]
+
+            def watch_until(count):
+                while self.watched < count:
+                    znodes.exists(f"/missing/{self.watched}", watch=True)
+                    self.watched += 1
+            self.watched = 0
+            for limit, options in ((1_000, ["-w"]), (10_000, [])):
+                watch_until(limit - 20)  # the viewer has some of its own
+                self.assertEqual(source(*options), "measured", limit)
+                watch_until(limit + 10)
+                self.assertEqual(source(*options), "inferred", limit)
+            self.assertEqual(source("--watchers"), "measured")
+
     def test_every_lock_below_a_path(self):
         self.join(b"alice")
         self.znodes.create(self.root + "/app")
@@ -111,6 +159,26 @@ class Json(LocksTest):
         self.assertEqual((holder["owner"], holder["client"], holder["connected"], holder["sessionAlive"]),
                          ("alice", None, None, None))
         self.assertIn("does not allow the word wchp", err)
+
+
+    def test_a_member_that_is_not_asked(self):
+        """Each member knows only its own sessions' watches."""
+        with Ensemble() as ensemble:
+            addresses = [member.address for member in ensemble.servers]
+            with Znodes(addresses[0]) as first, Znodes(addresses[1]) as second:
+                first.create("/l")
+                nodes = []
+                for znodes in (first, second, first):
+                    nodes.append(znodes.create(f"/l/_c_{uuid.uuid4()}-lock-", b"", EPHEMERAL_SEQUENTIAL))
+                second.exists(nodes[0], watch=True)
+
+                def rows(server):
+                    status, out, err = self.run_zksh("locks", "/l", server=server)
+                    self.assertEqual((status, err), (0, ""))
+                    return [line.split()[-2:] for line in out.splitlines() if line[:1].isdigit()]
+                whole = ",".join(addresses)
+                self.wait_until(lambda: rows(whole) == [["-", "#2"], ["#1", "-"], ["list?", "-"]])
+                self.assertEqual(rows(addresses[0]), [["-", "-"], ["#1?", "-"], ["list?", "-"]])
 
 
 class ForPeople(LocksTest):

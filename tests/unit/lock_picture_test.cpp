@@ -33,7 +33,7 @@ LockView view_of(const std::vector<std::size_t>& behind) {
     seat.contender = make_lock_queue({fmt::format("_c_{}-lock-{:010}", fresh_guid(), seat.number)})
                          .contenders.front();
     seat.state = before == 0 ? SeatState::Holds : SeatState::Waits;
-    if (before > 0) seat.waits_for = before;
+    if (before > 0) seat.waits_for = seat.watches = before;
     seat.family = LockFamily::Zksh;
     seat.owner = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zksh/0.1.0";
     seat.session = 0x100002513350000 + static_cast<std::int64_t>(seat.number);
@@ -75,13 +75,39 @@ TEST(LockPicture, TheHerdLooksLikeOne) {
   auto view = view_of(queue_of(4));
   view.measured = true;
   for (auto& seat : view.seats) {
-    seat.waits_for.reset();
+    seat.watches.reset();
     seat.watched_by.clear();
   }
   const auto text = picture(view, 0);
   EXPECT_THAT(text, HasSubstr("#1 ◄ {#2 #3 #4}\n"));
   EXPECT_THAT(text, HasSubstr("  list?   -\n"));
   EXPECT_THAT(text, HasSubstr("list?: watches no contender's node"));
+}
+
+TEST(LockPicture, WhatNoServerReportsIsMarked) {
+  auto view = view_of(queue_of(3));
+  view.measured = true;
+  view.seats[1].watch_unknown = true;
+  view.seats[1].watches.reset();
+  view.seats[0].watched_by.clear();
+  const auto text = picture(view, 0);
+  EXPECT_THAT(text, HasSubstr("  #1?     #3\n"));
+  EXPECT_THAT(text, HasSubstr("#1 ◄ #2 ◄ #3\n"));
+  EXPECT_THAT(text, HasSubstr("\n?: should watch it; "));
+}
+
+TEST(LockPicture, NobodyWatchesForANodeWithoutASession) {
+  auto view = view_of(queue_of(4));
+  view.measured = true;
+  for (const std::size_t i : {1U, 2U}) {
+    view.seats[i].watches.reset();
+    view.seats[i - 1].watched_by.clear();
+  }
+  view.seats[1].session = 0;
+  view.seats[2].alive = false;
+  const auto text = picture(view, 0);
+  EXPECT_THAT(text, Not(HasSubstr("list?")));
+  EXPECT_THAT(text, HasSubstr("#3 ◄ #4\n"));
 }
 
 TEST(LockPicture, FitsAnyWidthAndKeepsWhatMatters) {

@@ -57,8 +57,7 @@ std::string states(const LockView& view) {
 
 std::string links(const LockView& view) {
   std::string text;
-  for (const auto& seat : view.seats)
-    text += seat.waits_for ? std::to_string(*seat.waits_for) : "-";
+  for (const auto& seat : view.seats) text += seat.watches ? std::to_string(*seat.watches) : "-";
   return text;
 }
 
@@ -143,6 +142,59 @@ TEST(LockView, MeasuredWatchers) {
   EXPECT_EQ(view.seats[1].other_watchers, 1U);
   EXPECT_EQ(view.seats[3].state, SeatState::Waits)
       << "the rule says so, although it watches nobody";
+}
+
+TEST(LockView, AHerdWatchesNobody) {
+  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
+  lock.account.watchers.emplace();
+  EXPECT_FALSE(lock.view().measured) << "who knows where they are connected?";
+  EXPECT_EQ(links(lock.view()), "-12");
+  EXPECT_THAT(lock.view().account.no_watchers, HasSubstr("(cons)"));
+  lock.account.addresses = {{2, "10.0.0.2:5"}, {3, "10.0.0.3:5"}};
+  const auto view = lock.view();
+  EXPECT_TRUE(view.measured);
+  EXPECT_EQ(links(view), "---");
+  EXPECT_TRUE(view.seats[1].watches_no_node());
+  EXPECT_EQ(view.seats[2].waits_for, 2U) << "as the recipe has it";
+}
+
+TEST(LockView, AWatchOnAServerThatWasNotAskedIsNotKnown) {
+  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
+  lock.account.watchers.emplace();
+  (*lock.account.watchers)[lock.path(1)] = {2};
+  lock.account.addresses = {{2, "10.0.0.2:5"}};
+  lock.account.all_addresses = true;
+  const auto view = lock.view();
+  EXPECT_EQ(links(view), "-1-");
+  EXPECT_FALSE(view.seats[1].watch_unknown);
+  EXPECT_TRUE(view.seats[2].watch_unknown);
+  EXPECT_FALSE(view.seats[2].watches_no_node());
+  EXPECT_EQ(view.seats[2].behind(), 2U);
+  EXPECT_THAT(view.seats[1].watched_by, IsEmpty());
+}
+
+TEST(LockView, TheViewersOwnWatchesTellNothingOfItsContenders) {
+  auto lock =
+      Lock().add('a', "lock-").add('b', "lock-", "by hand", 99).add('c', "lock-", zksh_data, 99);
+  lock.account.watchers = {
+      {lock.path(1), {99}}, {lock.path(2), {99}}, {lock.path(3), {99}}, {"/other", {1}}};
+  lock.account.addresses = {{1, "10.0.0.1:5"}, {99, "10.0.0.9:5"}};
+  EXPECT_FALSE(lock.view().measured);
+  lock.add('d', "lock-");
+  lock.account.addresses.emplace(4, "10.0.0.4:5");
+  const auto view = lock.view();
+  EXPECT_TRUE(view.measured);
+  EXPECT_TRUE(view.seats[1].watch_unknown);
+  EXPECT_EQ(view.seats[2].watches, 2U) << "zksh's own follow the recipe";
+  EXPECT_TRUE(view.seats[3].watches_no_node());
+}
+
+TEST(LockView, AnotherWatchDoesNotHideTheOneItShouldHave) {
+  auto lock = Lock().add('a', "__WRIT__").add('b', "__READ__").add('c', "__READ__");
+  lock.account.watchers.emplace();
+  (*lock.account.watchers)[lock.path(1)] = {2, 3};
+  (*lock.account.watchers)[lock.path(2)] = {3};
+  EXPECT_EQ(links(lock.view()), "-11");
 }
 
 TEST(LockView, AMeasuredWatchOfTheOneBeforeShowsThatItIsSeen) {
