@@ -78,8 +78,15 @@ std::string released_line(const Lock& lock, const LockStatus& status) {
 namespace {
 
 std::string behind(const LockPlace& place) {
-  return "behind " + (place.predecessor.empty() ? short_node(place.predecessor_node)
-                                                : owner_in_line(place.predecessor));
+  auto text = "behind " + (place.predecessor.empty() ? short_node(place.predecessor_node)
+                                                     : owner_in_line(place.predecessor));
+  if (place.predecessor_stays) text += ", whose node is persistent: only deleting it ends the wait";
+  return text;
+}
+
+/// Of the first in a queue.
+std::string persistence(const LockPlace& place) {
+  return place.holder_stays ? "; its node is persistent: only deleting it ends that" : "";
 }
 
 /// For a semaphore: waiting behind others, or for leases.
@@ -94,8 +101,8 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
           : fmt::format("waiting {}: {} leases wanted, {} of {} taken", path, leases.wanted,
                         leases.taken, leases.all);
   if (!place.holder.empty() && place.holder_age_ms)
-    line += fmt::format(" (the oldest for {}: {})", seconds_text(*place.holder_age_ms),
-                        owner_in_line(place.holder));
+    line += fmt::format(" (the oldest for {}: {}{})", seconds_text(*place.holder_age_ms),
+                        owner_in_line(place.holder), persistence(place));
   return line;
 }
 
@@ -109,14 +116,14 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
       line += fmt::format(" (has held it for {})", seconds_text(*place.holder_age_ms));
     return line;
   }
-  auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position), place.count,
-                          behind(place));
+  const auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position),
+                                place.count, behind(place));
   if (!place.holder_age_ms) return line;
   // The time in the queue; only the holder knows how much of it was waiting.
-  auto holder = fmt::format("has held it for at most {}", seconds_text(*place.holder_age_ms));
-  if (place.holder_stays) holder += "; its node is persistent, so that only deleting it ends that";
+  const auto holder = fmt::format("has held it for at most {}", seconds_text(*place.holder_age_ms));
   if (place.position == 2) return fmt::format("{} ({})", line, holder);
-  return fmt::format("{} (first: {}, {})", line, owner_in_line(place.holder), holder);
+  return fmt::format("{} (first: {}, {}{})", line, owner_in_line(place.holder), holder,
+                     persistence(place));
 }
 
 }  // namespace zksh

@@ -21,7 +21,7 @@ std::string owner_in_line(const std::string& data);
 std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"
 std::string released_line(const Lock& lock, const LockStatus& status);
-/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, holds it for 41.0 s at most)"
+/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, has held it for at most 41.0 s)"
 std::string waiting_line(const std::string& path, const LockPlace& place);
 
 }  // namespace zksh

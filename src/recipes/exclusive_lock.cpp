@@ -92,13 +92,13 @@ class ExclusiveLock final : public Recipe {
     auto seen = co_await watch_.get(node_);
     if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;
     if (seen.code != code::ok) throw ZkError(seen.code, node_);
-    auto holder = std::move(seen.value.data).value_or("");
+    const auto holder = seen.value.data.value_or("");
     if (report_.waiting && holder != reported_holder_) {
       reported_holder_ = holder;
-      report_.waiting({.predecessor = holder,
-                       .predecessor_node = "lock",
-                       .holder = holder,
-                       .holder_age_ms = age_ms(seen.value.stat)});
+      LockPlace place{
+          .predecessor = holder, .predecessor_node = "lock", .predecessor_stays = stays(seen)};
+      note_holder(seen, place);
+      report_.waiting(place);
     }
     const bool woken = co_await watch_.event();
     if (!woken) throw LockBusy(request_.path + " was not acquired in time");

@@ -29,8 +29,15 @@ std::string answer_text(const std::vector<OpResult>& results) {
   return fmt::format("{} operations done", results.size());
 }
 
-std::int64_t age_ms(const Stat& stat) {
-  return std::max<std::int64_t>(wall_clock_now() - stat.ctime, 0);
+bool stays(const Outcome<Node>& contender) {
+  return contender.code == code::ok && contender.value.stat.ephemeral_owner == 0;
+}
+
+void note_holder(const Outcome<Node>& first, LockPlace& place) {
+  if (first.code != code::ok) return;
+  place.holder = first.value.data.value_or("");
+  place.holder_age_ms = std::max<std::int64_t>(wall_clock_now() - first.value.stat.ctime, 0);
+  place.holder_stays = stays(first);
 }
 
 void LockRequests::report_answer(const std::string& what, Clock::time_point at, int code,

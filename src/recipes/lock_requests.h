@@ -25,8 +25,10 @@ std::string answer_text(const Node& node);
 std::string answer_text(const Children& children);
 std::string answer_text(const std::vector<OpResult>& results);
 
-/// The age of a node in milliseconds, by the clocks of server and client.
-std::int64_t age_ms(const Stat& stat);
+/// Whether a contender's node was read, and no session's end removes it.
+bool stays(const Outcome<Node>& contender);
+/// Notes in `place` what an attempt to read the first contender's node has shown.
+void note_holder(const Outcome<Node>& first, LockPlace& place);
 
 /// Used by one recipe, on the thread that drives its fiber.
 class LockRequests {

@@ -161,24 +161,21 @@ Task<> LockTurn::await_change(LockStanding standing) {
   if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;  // list again
   if (seen.code != code::ok && seen.code != code::no_auth)
     throw ZkError(seen.code, path_of(standing.to_watch));
-  co_await report_place(std::move(standing), std::move(seen.value.data));
+  co_await report_place(std::move(standing), std::move(seen));
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
 
-Task<> LockTurn::report_place(LockStanding standing, Data owner) {
+Task<> LockTurn::report_place(LockStanding standing, Outcome<Node> before) {
   if (!report_.waiting || position_ == standing.position) co_return;
   position_ = standing.position;
   LockPlace place{.position = standing.position,
                   .count = standing.count,
-                  .predecessor = owner.value_or(""),
-                  .predecessor_node = *standing.before};
-  const auto outcome = co_await requests_.answer(requests_.send_get(path_of(standing.first)));
-  if (outcome.code == code::ok) {
-    place.holder = outcome.value.data.value_or("");
-    place.holder_age_ms = age_ms(outcome.value.stat);
-    place.holder_stays = outcome.value.stat.ephemeral_owner == 0;
-  }
+                  .predecessor = before.value.data.value_or(""),
+                  .predecessor_node = *standing.before,
+                  .predecessor_stays = stays(before)};
+  const auto first = co_await requests_.answer(requests_.send_get(path_of(standing.first)));
+  note_holder(first, place);
   report_.waiting(place);
 }
 

@@ -254,12 +254,14 @@ class MultiLock final : public Recipe {
       if (seen.code == code::no_node) co_return;
       if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
       const auto holder = seen.value.data.value_or("");
-      if (report_.waiting)
-        report_.waiting({.predecessor = holder,
-                         .predecessor_node = std::string(base_name(node)),
-                         .holder = holder,
-                         .holder_age_ms = age_ms(seen.value.stat),
-                         .path = std::string(parent_path(node))});
+      if (report_.waiting) {
+        LockPlace place{.predecessor = holder,
+                        .predecessor_node = std::string(base_name(node)),
+                        .predecessor_stays = stays(seen),
+                        .path = std::string(parent_path(node))};
+        note_holder(seen, place);
+        report_.waiting(place);
+      }
       const bool woken = co_await watch_.event();
       if (!woken)
         throw LockBusy(fmt::format("{} was not acquired in time: it is held by {}",

@@ -42,11 +42,12 @@ struct LockPlace {
   std::size_t count = 0;      ///< number of contenders
   std::string predecessor{};  ///< owner data of the contender it waits for
   std::string predecessor_node{};
-  std::string holder{};  ///< owner data of the first in the queue
+  bool predecessor_stays = false;  ///< its node is no ephemeral: no session's end removes it
+  std::string holder{};            ///< owner data of the first in the queue
   /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
   /// nullopt: not known.
   std::optional<std::int64_t> holder_age_ms{};
-  bool holder_stays = false;  ///< its node is no ephemeral: no session's end removes it
+  bool holder_stays = false;  ///< as predecessor_stays
   /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
   /// holder is the one with the oldest lease.
   LeaseCount leases{};

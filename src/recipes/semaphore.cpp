@@ -290,10 +290,7 @@ class Semaphore final : public Recipe {
     if (!queue.contenders.empty()) {
       const auto oldest = join_path(leases_path_, queue.contenders.front().nodes.front().text);
       const auto outcome = co_await requests_.answer(requests_.send_get(oldest));
-      if (outcome.code == code::ok) {
-        place.holder = outcome.value.data.value_or("");
-        place.holder_age_ms = age_ms(outcome.value.stat);
-      }
+      note_holder(outcome, place);
     }
     report_.waiting(place);
   }

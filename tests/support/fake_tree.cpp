@@ -70,6 +70,11 @@ void FakeTree::set_counter(const Monitor::Held& /*held*/, const std::string& pat
   nodes_.at(path).counter = next;
 }
 
+void FakeTree::age(const Monitor::Held& /*held*/, const std::string& path,
+                   std::chrono::milliseconds by) {
+  nodes_.at(path).stat.ctime -= by.count();
+}
+
 OpResult FakeTree::apply_create(const CreateOp& op, std::int64_t session) {
   const auto parent = nodes_.find(std::string(parent_path(op.path)));
   if (parent == nodes_.end()) return {.code = code::no_node, .path = {}, .stat = {}};
@@ -82,6 +87,7 @@ OpResult FakeTree::apply_create(const CreateOp& op, std::int64_t session) {
   entry.data = op.data;
   entry.acl = op.acl;
   entry.stat.czxid = entry.stat.mzxid = entry.stat.pzxid = last_zxid_;
+  entry.stat.ctime = wall_clock_now();
   entry.stat.data_length = op.data ? static_cast<std::int32_t>(op.data->size()) : 0;
   if (op.mode == CreateMode::Ephemeral) entry.stat.ephemeral_owner = session;
   changes_.push_back({Event::Type::Created, path});

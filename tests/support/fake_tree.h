@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,6 +33,9 @@ class FakeTree {
   /// Sets the number of the node's next sequential child. From ZooKeeper 3.6 on, it stays at its
   /// maximum; a negative one has wrapped, as in earlier servers.
   void set_counter(const Monitor::Held& held, const std::string& path, std::int32_t next);
+
+  /// Makes a node, which must exist, older.
+  void age(const Monitor::Held& held, const std::string& path, std::chrono::milliseconds by);
 
   Outcome<Created> create(const Monitor::Held& held, const CreateOp& op, std::int64_t session);
   Outcome<Nothing> remove(const Monitor::Held& held, const RemoveOp& op);

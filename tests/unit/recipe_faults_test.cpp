@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ using When = FakeClient::When;
 
 constexpr std::array losses{Loss::OfAnswer, Loss::OfConnection, Loss::OfSession,
                             Loss::OfSessionUnburied};
+constexpr std::chrono::milliseconds age_of_rival{25'000};
 constexpr std::array moments{When::BeforeItIsApplied, When::AfterItWasApplied};
 
 struct Fault {
@@ -168,12 +170,29 @@ class RecipeFaults : public testing::TestWithParam<Case> {
     EXPECT_THAT(next.nodes(), IsEmpty());
   }
 
+  /// What was read of the first one is told, and nothing if that failed.
+  static void expect_told_truly(const std::vector<LockPlace>& places) {
+    for (const auto& place : places) {
+      EXPECT_EQ(place.holder_age_ms.has_value(), !place.holder.empty());
+      EXPECT_FALSE(place.holder_stays || place.predecessor_stays);
+      if (place.holder == "rival") {
+        EXPECT_GE(place.holder_age_ms, age_of_rival.count());
+      }
+    }
+  }
+
   std::size_t trial(bool behind, const std::vector<Fault>& faults) {
     FakeTree tree;
     std::optional<TrialContender> rival;
-    if (behind) rival.emplace(tree, GetParam().make, "rival").take();
+    if (behind) {
+      rival.emplace(tree, GetParam().make, "rival").take();
+      for (const auto& node : rival->nodes())
+        tree.monitor().with_lock(
+            [&](const Monitor::Held& held) { tree.age(held, node, age_of_rival); });
+    }
     TrialContender us(tree, GetParam().make, "us");
     const auto requests = cycle(us, rival ? &*rival : nullptr, faults);
+    expect_told_truly(us.places);
     if (rival && rival->holds()) {
       rival->begin_release();
       rival->run();
