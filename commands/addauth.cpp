@@ -36,7 +36,8 @@ int add(Context& cx, const std::string& scheme, const std::string& credential) {
   } catch (const ZkError& error) {
     if (error.code() != code::auth_failed) throw;
     if (cx.input != Input::Pipe)
-      cx.out.err_line("the server does not know the scheme, or refused the credential");
+      throw Error("the server does not know the scheme, or refused the credential",
+                  status::not_authorised);
     return status::not_authorised;
   }
   return status::ok;

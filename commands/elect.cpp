@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "lock/lock_command.h"
 #include "lock/lock_reader.h"
+#include "lock/lock_text.h"
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ void print_leader(Context& cx, const std::string& path, const LockSeat* leader) 
                   .set("leader", leader ? Json(short_owner(leader->owner)) : Json())
                   .set("node", leader ? Json(join_path(path, leader->contender.nodes.front().text))
                                       : Json())
-                  .set("token", leader ? Json(leader->token) : Json())
+                  .set("token", leader ? token_json(leader->token) : Json())
                   .text());
   else if (leader)
     cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));

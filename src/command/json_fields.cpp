@@ -219,8 +219,10 @@ constexpr auto fields = std::to_array<JsonField>({
     {"timing", "boolean", "Whether each command's time is printed."},
     {"toUs", "integer", "The upper bound, in microseconds."},
     {"together", "integer", "The largest number of simultaneous holders."},
-    {"token", "integer?", "The fencing token, which grows with every holder."},
-    {"tokens", "list of integer",
+    {"token", "hex?",
+     "The fencing token, which grows with every holder: the transaction that created the lock's "
+     "node. ZKSH_LOCK_TOKEN and --token-file have the same number in decimal."},
+    {"tokens", "list of hex",
      "The fencing tokens of several locks, in the order of the command line."},
     {"tookUs", "number", "The total time, in microseconds."},
     {"ttl", "integer", "After how many milliseconds without a write the node is removed."},

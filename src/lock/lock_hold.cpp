@@ -125,7 +125,7 @@ class Holder {
   int await() {
     const StopFd stopped(cx_.stop);
     bool stopping = false;
-    while (!ended_ && (node_.empty() || pid_ == 0)) {
+    while (!ended_ && (held_.empty() || pid_ == 0)) {
       std::array<pollfd, 4> waiting{
           {poll_entry(control_),
            poll_entry(out_),
@@ -133,7 +133,7 @@ class Holder {
            {.fd = stopping ? -1 : stopped.get(), .events = POLLIN, .revents = 0}}};
       poll(waiting.data(), waiting.size(), -1);
       if (waiting[2].revents != 0) pass_on_errors();
-      if (waiting[1].revents != 0) take_node();
+      if (waiting[1].revents != 0) take_result();
       if (waiting[0].revents != 0) take_control();
       // It leaves the queue and exits.
       if (waiting[3].revents != 0 && pid_ != 0) {
@@ -143,11 +143,11 @@ class Holder {
     }
     pass_on_errors_left();
     if (stopping) throw Cancelled();
-    if (node_.empty()) return ended_.value_or(status::failure);
+    if (held_.empty()) return ended_.value_or(status::failure);
     if (cx_.out.json())
-      cx_.out.line("{}", Json::object().set("node", node_).set("pid", pid_).text());
+      cx_.out.line("{}", result_json().text());
     else
-      cx_.out.line("{} {}", cx_.out.shown(node_), pid_);
+      cx_.out.line("{} {}", cx_.out.shown(held_), pid_);
     return status::ok;
   }
 
@@ -161,10 +161,10 @@ class Holder {
     std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
     const auto& options = cx_.services.settings.session_options;
     words.insert(words.end(), options.begin(), options.end());
-    // This zksh parses the node it prints, so the format must not depend on the configuration.
-    for (const auto& word :
-         {std::string("-s"), cx_.client.server(), std::string("-t"),
-          std::to_string(cx_.client.negotiated_timeout()), std::string("--output=plain")})
+    // This zksh reads its result and passes on its messages, so the format is this command's.
+    const auto* const format = cx_.out.json() ? "--output=json" : "--output=plain";
+    for (const auto& word : {std::string("-s"), cx_.client.server(), std::string("-t"),
+                             std::to_string(cx_.client.negotiated_timeout()), std::string(format)})
       words.push_back(word);
     Program sh{.words = {},
                .redirections = {{STDIN_FILENO, null_.get()},
@@ -189,11 +189,19 @@ class Holder {
     return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
   }
 
+  /// In whole lines: others print between them.
   void pass_on_errors() {
+    const auto bytes = next_bytes(err_);
+    err_text_ += bytes;
+    const auto end = bytes.empty() ? err_text_.size() : err_text_.rfind('\n') + 1;
+    pass_on(err_text_.substr(0, end));
+    err_text_.erase(0, end);
+  }
+
+  void pass_on(const std::string& text) {
     // It writes to a pipe, and so does not escape anything itself.
-    const auto text = next_bytes(err_);
-    cx_.out.err_regardless(cx_.out.style().err_is_terminal ? escape_for_terminal(text, true)
-                                                           : text);
+    const bool escape = cx_.out.style().err_is_terminal && !cx_.out.json();
+    if (!text.empty()) cx_.out.err_regardless(escape ? escape_for_terminal(text, true) : text);
   }
 
   /// Its messages from before it held the lock, or ended, are in the pipe by now.
@@ -202,10 +210,27 @@ class Holder {
       pass_on_errors();
   }
 
-  void take_node() {
+  void take_result() {
     out_text_ += next_bytes(out_);
     const auto end = out_text_.find('\n');
-    if (end != std::string::npos) node_ = out_text_.substr(0, end);
+    if (end != std::string::npos) held_ = out_text_.substr(0, end);
+  }
+
+  /// The object that it printed, with its process ID.
+  Json result_json() const {
+    auto json = Json::object();
+    auto tokens = Json::array();
+    bool several = false;
+    read_json_values(held_, [&](const auto& place, const auto& value) {
+      if (place.size() > 1) {
+        tokens.add(Json(value));
+        several = true;
+      } else {
+        json.set(place.front(), Json(value));
+      }
+    });
+    if (several) json.set("tokens", std::move(tokens));
+    return std::move(json).set("pid", pid_);
   }
 
   void take_control() {
@@ -234,7 +259,8 @@ class Holder {
   Process sh_;
   std::string control_text_;
   std::string out_text_;
-  std::string node_;
+  std::string err_text_;  ///< of an unfinished line
+  std::string held_;      ///< what it printed when it held the lock: its node, or an object
   pid_t pid_ = 0;
   std::optional<int> ended_;
 };
@@ -244,9 +270,9 @@ class Holder {
 Json holding_json(const LockHolding& holding) {
   auto json = Json::object().set("node", holding.nodes.front());
   if (holding.tokens.empty())
-    json.set("token", holding.token);
+    json.set("token", token_json(holding.token));
   else
-    json.set("tokens", Json::array(holding.tokens));
+    json.set("tokens", Json::array(holding.tokens, token_json));
   return json;
 }
 

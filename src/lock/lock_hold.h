@@ -23,11 +23,11 @@ Json holding_json(const LockHolding& holding);
 int hold_lock(Context& cx, Lock& lock, const LockOptions& options);
 
 /// Starts a detached zksh that runs the same command with --until-signal, waits until it holds the
-/// lock, prints "NODE PID" and returns 0. That zksh outlives this one, until SIGTERM or `unlock
-/// NODE`. If it does not get the lock, returns its exit status. Its messages until then go to
-/// stderr. A stop ends it. Throws Error. `command` has the words as given, the command's name
-/// first; --detach is removed. It gets this session's credentials through a pipe, so they are not
-/// visible in its arguments. The client must be connected.
+/// lock, prints "NODE PID", or for -o json an object, and returns 0. That zksh outlives this one,
+/// until SIGTERM or `unlock NODE`. If it does not get the lock, returns its exit status. Its
+/// messages until then go to stderr. A stop ends it. Throws Error. `command` has the words as
+/// given, the command's name first; --detach is removed. It gets this session's credentials through
+/// a pipe, so they are not visible in its arguments. The client must be connected.
 int detach_lock(Context& cx, const std::vector<std::string>& command);
 
 /// Releases a lock, at the latest in the destructor, as LockManager::give_back; ends Lock::occupy

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "lock/lock_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -438,7 +439,7 @@ Json seat_json(const LockSeat& seat, std::int64_t now) {
       .set("client", Json::text_or_null(seat.address))
       .set_time("ctime", seat.created)
       .set("ageMs", now - seat.created)
-      .set("token", seat.token)
+      .set("token", token_json(seat.token))
       .set("waitsFor", seat.waits_for)
       .set("watchedBy", Json::array(seat.watched_by))
       .set("otherWatchers", seat.other_watchers)

@@ -1,6 +1,7 @@
 // LockText: one-line messages about locks.
 #include "lock/lock_text.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "client/node_path.h"
 #include "lock/lock_view.h"
@@ -63,6 +64,8 @@ std::string tokens_text(const LockHolding& holding, std::string_view separator) 
   if (holding.tokens.empty()) return std::to_string(holding.token);
   return fmt::format("{}", fmt::join(holding.tokens, separator));
 }
+
+Json token_json(std::int64_t token) { return token == 0 ? Json() : Json(zxid_text(token)); }
 
 std::string acquired_line(const Lock& lock, const LockStatus& status) {
   return fmt::format("acquired {}  token={}  node={}  waited={:.3f}s", lock.name(),

@@ -1,8 +1,10 @@
 // LockText: one-line messages about locks.
 #pragma once
 
+#include "base/json.h"
 #include "lock/lock_manager.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,8 @@ std::string asker_in_line(const Data& data);
 
 /// The fencing tokens, one for each path: "614313" or "614313 614320".
 std::string tokens_text(const LockHolding& holding, std::string_view separator = " ");
+/// A fencing token as -o json writes transaction IDs: "0x95fa9"; null if it is not known.
+Json token_json(std::int64_t token);
 
 /// The owner data of a contender for one line; for zksh's own format, only the part that identifies
 /// it.

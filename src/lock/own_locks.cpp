@@ -120,9 +120,9 @@ Json own_lock_json(const Lock& lock) {
       .set("kind", status.kind)
       .set("state", state_of(status))
       .set("ageMs", milliseconds_since(since(status)))
-      .set("token", has_token(status) ? Json(status.holding.token) : Json())
+      .set("token", token_json(status.holding.token))
       // Of several locks, in the order of their paths.
-      .set("tokens", Json::array(status.holding.tokens))
+      .set("tokens", Json::array(status.holding.tokens, token_json))
       .set("session", has_token(status) ? Json(session_text(status.holding.session)) : Json())
       .set("contenderNodes", Json::array(status.holding.nodes))
       .set("nested", status.nested)

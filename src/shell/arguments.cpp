@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "client/connect_string.h"
 #include "client/security.h"
+#include "command/command.h"
 #include "command/given_words.h"
 #include "command/json_fields.h"
 #include "config/auth_file.h"
@@ -199,6 +200,8 @@ Arguments parse_arguments(std::vector<std::string> words) {
   config.read_files(requested_profile(given.find("--profile")));
   overlay(given, config);
   take(config, arguments);
+  arguments.json = arguments.format == Format::Json ||
+                   (may_choose_format(arguments.command) && choose_json(arguments.command));
   arguments.sandbox_servers = parse_sandbox(given);
   if (arguments.sandbox_servers > 0 && given.has("--server"))
     throw UsageError("--sandbox starts servers of its own; use it without --server");

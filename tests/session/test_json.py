@@ -1,5 +1,7 @@
 """Validates the output of -o json against zksh's own schema (zksh-json(5))."""
 import json
+import os
+import signal
 import unittest
 
 import jsonschema
@@ -195,7 +197,47 @@ class Schema(JsonTest):
                 run = self.run_command(*words)
                 line = run.stdout.splitlines()[0]
                 self.check(line, words[0] if words[0] != "-c" else "lock")
-                self.assertIsInstance(json.loads(line)["token"], int)
+                self.assertRegex(json.loads(line)["token"], "^0x[0-9a-f]+$")
+
+    def test_a_detached_holder(self):
+        for words, token in ((("lock", "--detach", "/d1"), "token"), (("multilock", "--detach", "/d2", "/d3"), "tokens")):
+            with self.subTest(words):
+                run = self.run_command(*words)
+                self.check(run.stdout, "lock")
+                held = json.loads(run.stdout)
+                self.addCleanup(os.kill, held["pid"], signal.SIGKILL)
+                made = self.run_command("stat", held["node"])
+                self.assertEqual(list(held), ["node", token, "pid"])
+                self.assertIn(json.loads(made.stdout)["stat"]["czxid"], held[token])
+                self.check_messages(run, "acquired ")
+
+    def test_a_detached_holder_of_a_command_with_its_own_format(self):
+        run = run_zksh("-s", self.connect, "lock", "/d", "--detach", "-o", "json")
+        self.check(run.stdout, "lock")
+        held = json.loads(run.stdout)
+        self.addCleanup(os.kill, held["pid"], signal.SIGKILL)
+        self.assertTrue(held["node"].startswith("/d/_c_"), held)
+        run = self.run_command("-c", "addauth digest ann:hidden; lock --detach -n /d")
+        self.assertEqual((run.returncode, run.stdout), (75, ""))
+        self.check_messages(run, "/d is busy")
+        self.assertNotIn("hidden", run.stderr)
+
+    def test_credentials(self):
+        for words in (("addauth", "nosuch", "ann:hidden"), ("-c", "addauth digest ann:hidden")):
+            with self.subTest(words):
+                run = self.run_command(*words)
+                self.check_messages(run, "other users can see a password")
+                self.assertNotIn("hidden", run.stderr)
+        self.assertEqual(json.loads(self.run_command("addauth", "nosuch", "x").stderr.splitlines()[-1]),
+                         {"error": "the server does not know the scheme, or refused the credential",
+                          "code": "NoAuth", "path": None, "command": "addauth", "status": 7})
+
+    def check_messages(self, run, expected):
+        """On standard error, which must be objects, one of which says this."""
+        for line in run.stderr.splitlines():
+            self.check(line, "Error", "Note")
+        said = [json.loads(line) for line in run.stderr.splitlines()]
+        self.assertTrue([one for one in said if expected in (one.get("note") or one.get("error"))], run.stderr)
 
     def test_the_schema_without_a_definition_accepts_no_other_line(self):
         validator = jsonschema.Draft202012Validator(self.schema)

@@ -51,7 +51,7 @@ class Json(LocksTest):
                          ("alice", "holds", None, [2]))
         self.assertEqual((second["owner"], second["state"], second["waitsFor"], second["watchedBy"]),
                          ("bob", "waits", 1, []))
-        self.assertLess(first["token"], second["token"])
+        self.assertLess(int(first["token"], 16), int(second["token"], 16))
         self.assertEqual(first["session"], second["session"])
         self.assertRegex(first["session"], "^0x[0-9a-f]+$")
         self.assertRegex(first["client"], r":\d+$")

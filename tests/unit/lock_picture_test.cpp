@@ -257,7 +257,7 @@ TEST(LockJson, SaysAllOfEachContender) {
                   "[\"{}\"],\"owner\":{{\"base64\":\"/wE=\"}},\"ownerLength\":0,"
                   "\"session\":\"0x100002513350002\",\"sessionAlive\":null,\"connected\":true,"
                   "\"client\":null,\"ctime\":1000,\"ctimeIso\":\"1970-01-01T00:00:01.000Z\","
-                  "\"ageMs\":2100,\"token\":4294967302,\"waitsFor\":1,"
+                  "\"ageMs\":2100,\"token\":\"0x100000006\",\"waitsFor\":1,"
                   "\"watchedBy\":[],\"otherWatchers\":0,\"askedToRelease\":false}}",
                   second.contender.nodes.front().text)));
   EXPECT_THAT(
