@@ -155,7 +155,7 @@ std::vector<std::string> nodes_with_quota(Context& cx, const QuotaPlace& place,
 
 /// Quotas outlive their nodes, and would bind others of the same name.
 void remove_quotas(Context& cx, const Args& a, const std::vector<std::string>& tops) {
-  const QuotaPlace place(cx.client, nullptr, cx.stop);
+  const QuotaPlace place(cx.client, cx.stop);
   const auto left = nodes_with_quota(cx, place, tops);
   if (left.empty()) return;
   const auto question =

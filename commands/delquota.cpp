@@ -44,7 +44,7 @@ void remove_limit(Context& cx, const QuotaPlace& place, const std::string& node,
 int run(Context& cx, const Args& a) {
   const auto limit = limit_of(a);
   const auto path = quota_argument(cx, a.path);
-  const QuotaPlace place(cx.client, cx.rehearsal, cx.stop);
+  const QuotaPlace place(cx.client, cx.stop);
   const auto node = limits_node(place.whole(path));
   check_path(node);
   if (!place.client().exists(node, Watch::none(), cx.stop)) {

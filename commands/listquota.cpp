@@ -52,7 +52,7 @@ std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
 
 int list_all(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
-  const QuotaPlace place(cx.client, nullptr, cx.stop);
+  const QuotaPlace place(cx.client, cx.stop);
   for (const auto& found : limits_below(place, top, cx.stop)) {
     const auto path = path_below(top, found.first);
     const auto limits = read_quota(place, limits_node(place.whole(path)), cx.stop);
@@ -71,7 +71,7 @@ int run(Context& cx, const Args& a) {
   if (a.exceeded && !a.recursive) throw ValueError("--exceeded needs -R");
   if (a.recursive) return list_all(cx, a);
   const auto path = quota_argument(cx, a.path);
-  const QuotaPlace place(cx.client, nullptr, cx.stop);
+  const QuotaPlace place(cx.client, cx.stop);
   const auto node = limits_node(place.whole(path));
   if (!cx.out.json()) cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
   check_path(node);

@@ -141,7 +141,7 @@ int run(Context& cx, const Args& a) {
   refuse_quota_tree(path);
   if (!cx.client.exists(path, Watch::none(), cx.stop))
     throw Error(fmt::format("{} does not exist.", path), status::no_node);
-  const QuotaPlace place(cx.client, cx.rehearsal, cx.stop);
+  const QuotaPlace place(cx.client, cx.stop);
   check_path(quota_node(place.whole(path)));  // "/" has no node there
   refuse_quota_below(cx, place, path);
   refuse_quota_above(cx, place, path);

@@ -25,17 +25,19 @@ std::string data_size_text(const Data& data);
 /// its parent is ephemeral), and answers them as the servers would, without sending them.
 /// Permissions, quotas and size limits are not checked. Later writes see the nodes that earlier
 /// ones would have created or removed; reads do not. Sequence numbers are left open. Transactions
-/// are only recorded.
+/// are only recorded. Sessions that are opened through it are rehearsed, too.
 class Rehearsal final : public ForwardingClient {
  public:
   /// Called under the monitor for each write, when its answer is looked at; must only record it.
   using Note = std::function<void(const Monitor::Held&, const WriteDescription&)>;
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
+  Rehearsal(std::unique_ptr<Client> inner, Note note)
+      : ForwardingClient(*inner), note_(std::move(note)), own_(std::move(inner)) {}
 
-  /// Rehearses the writes of another session, and notes them here. Both must outlive it.
-  std::unique_ptr<Client> beside(Client& other) {
-    return std::make_unique<Rehearsal>(other, note_);
+  /// The new client's writes are noted here.
+  std::unique_ptr<Client> another() override {
+    return std::make_unique<Rehearsal>(inner().another(), note_);
   }
 
   Pending<Created> start_create(const CreateOp& op) override;
@@ -66,6 +68,7 @@ class Rehearsal final : public ForwardingClient {
 
   Note note_;
   Guarded<Overlay> overlay_;
+  std::unique_ptr<Client> own_;  ///< null if the inner client is owned elsewhere
 };
 
 }  // namespace zksh

@@ -140,7 +140,7 @@ QuotaText read_quota(const QuotaPlace& place, const std::string& node,
 ZkError explained_quota(Client& client, const ZkError& error, const std::stop_token& stop) {
   if (error.code() != code::quota_exceeded || error.path().empty()) return error;
   try {
-    const QuotaPlace place(client, nullptr, stop);
+    const QuotaPlace place(client, stop);
     for (auto node = place.whole(error.path()); node != "/"; node = parent_path(node)) {
       const auto limits = limits_of(place.client(), node, stop);
       if (limits.empty()) continue;

@@ -5,8 +5,7 @@
 
 namespace zksh {
 
-QuotaPlace::QuotaPlace(Client& client, Rehearsal* rehearsal, const std::stop_token& stop)
-    : seen_(client) {
+QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : seen_(client) {
   const auto server = client.server();
   chroot_ = parse_connect_string(server).chroot;
   if (chroot_.empty()) return;
@@ -19,7 +18,6 @@ QuotaPlace::QuotaPlace(Client& client, Rehearsal* rehearsal, const std::stop_tok
     if (const auto outcome = own_->await(own_->start_add_auth(scheme, secret), stop);
         outcome.code != code::ok)
       throw ZkError(outcome.code, "");
-  if (rehearsal) rehearsed_ = rehearsal->beside(*own_);
 }
 
 std::string QuotaPlace::whole(const std::string& path) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "client/client.h"
-#include "client/rehearsal.h"
 
 #include <memory>
 #include <stop_token>
@@ -15,12 +14,11 @@ namespace zksh {
 /// credentials, and closes it when it is destroyed. Used on one thread.
 class QuotaPlace {
  public:
-  /// `rehearsal` is that of --dry-run, or null: it then gets the writes. Both must outlive this.
-  /// Blocks; throws ZkError, Cancelled.
-  QuotaPlace(Client& client, Rehearsal* rehearsal, const std::stop_token& stop);
+  /// `client` must outlive this. Blocks; throws ZkError, Cancelled.
+  QuotaPlace(Client& client, const std::stop_token& stop);
 
   /// For the nodes in /zookeeper/quota.
-  Client& client() const { return rehearsed_ ? *rehearsed_ : own_ ? *own_ : seen_; }
+  Client& client() const { return own_ ? *own_ : seen_; }
   /// The path of a node without the chroot.
   std::string whole(const std::string& path) const;
   /// The inverse: the path through the chroot; of a node outside it the whole path, with a remark.
@@ -35,7 +33,6 @@ class QuotaPlace {
   Client& seen_;
   std::string chroot_;
   std::unique_ptr<Client> own_;
-  std::unique_ptr<Client> rehearsed_;
 };
 
 }  // namespace zksh

@@ -59,7 +59,7 @@ LiveTree::~LiveTree() = default;
 
 void LiveTree::read(const std::stop_token& stop) {
   std::map<std::string, QuotaLimits> limits;
-  if (plan_.quotas) limits = limits_below({client_, nullptr, stop}, plan_.top, stop);
+  if (plan_.quotas) limits = limits_below({client_, stop}, plan_.top, stop);
   Batch batch;
   std::size_t bytes = 0;
   auto handed_over = Clock::now();

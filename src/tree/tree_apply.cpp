@@ -161,7 +161,7 @@ void TreeApply::note_limits(const std::string& path, const QuotaLimits& wanted,
 
 void TreeApply::set_all_limits() {
   std::optional<QuotaPlace> place;
-  if (!limits_.empty() && !plan_.rehearse) place.emplace(client_, nullptr, stop_);
+  if (!limits_.empty() && !plan_.rehearse) place.emplace(client_, stop_);
   for (const auto& [path, limits] : limits_) {
     if (place) set_limits(*place, path, limits, stop_);
     ++counts_.quotas;

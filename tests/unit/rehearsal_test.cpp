@@ -52,6 +52,15 @@ TEST_F(RehearsalTest, WhatWouldWorkIsNotedAndNotDone) {
   EXPECT_TRUE(real.exists("/app/a", Watch::none(), {}));
 }
 
+TEST_F(RehearsalTest, AnotherSessionIsRehearsedToo) {
+  const auto other = rehearsal.another();
+  other->create({.path = "/app/new", .data = "x"}, {});
+  EXPECT_EQ(code_of([&] { other->remove({.path = "/none"}, {}); }), code::no_node);
+  EXPECT_THAT(notes, ElementsAre("create /app/new"));
+  EXPECT_FALSE(real.exists("/app/new", Watch::none(), {}));
+  EXPECT_TRUE(other->exists("/app/a", Watch::none(), {})) << "reads are sent";
+}
+
 TEST_F(RehearsalTest, WhatWouldFailFailsAndIsNotNoted) {
   EXPECT_EQ(creation("/app"), code::node_exists);
   EXPECT_EQ(creation("/none/x"), code::no_node);
