@@ -121,7 +121,7 @@ constexpr auto fields = std::to_array<JsonField>({
     {"library", "string", "Whose lock recipe the contender uses: zksh, Curator, kazoo, …"},
     {"limit", "integer?", "The number of leases of the semaphore."},
     {"limits", "Quota", "The quota."},
-    {"line", "integer", "The line's number."},
+    {"line", "integer", "The line's number; in a -c of one line, the number of the command."},
     {"locks", "list of string", "The locks of this shell."},
     {"matches", "integer", "How many lines of the value match."},
     {"maxFiles", "integer?", "How many files the server may have open."},
@@ -203,7 +203,7 @@ constexpr auto fields = std::to_array<JsonField>({
     {"sessions", "list of hex", "Sessions."},
     {"set", "integer", "Nodes whose value was set."},
     {"since", "time?", "Since when."},
-    {"source", "string", "The script's name; -c for an option's text."},
+    {"source", "string", "The script's name; -c for an option's text, -c#1 and so on for several."},
     {"stat", "Stat?", "The node's metadata."},
     {"state", "string",
      "Of a contender: holds, waits, next (for a lease) or mayHold; of a lock of this shell: "
