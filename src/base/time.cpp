@@ -41,8 +41,10 @@ double microseconds_of(std::string_view text, std::string_view what,
 
 std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,
                                          std::chrono::milliseconds bare) {
-  return std::chrono::milliseconds(
-      static_cast<std::int64_t>(std::ceil(microseconds_of(text, what, bare) / 1e3)));
+  const double milliseconds = microseconds_of(text, what, bare) / 1e3;
+  if (milliseconds > 0 && milliseconds < 1)
+    throw UsageError(fmt::format("{}: {} is less than 1ms, the least time here", what, text));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(milliseconds)));
 }
 
 std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what) {

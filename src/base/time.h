@@ -38,11 +38,13 @@ inline std::chrono::steady_clock::time_point wait_until(BootClock::time_point ti
 }
 
 /// Parses "500ms", "5s", "1.5s", "2m", "1h" or "30d"; a bare number is in `bare` units. Rounds up.
-/// Throws UsageError, naming `what`, if it is malformed, negative or longer than a year.
+/// Throws UsageError, naming `what`, if it is malformed, negative, longer than a year, or less than
+/// 1ms, but not 0.
 std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what,
                                          std::chrono::milliseconds bare = std::chrono::seconds(1));
 
-/// As parse_duration, but to the microsecond ("250us", "0.00025"); a bare number is in seconds.
+/// As parse_duration, but from 1us on, and to the microsecond ("250us", "0.00025"); a bare number
+/// is in seconds.
 std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what);
 
 /// "850 us", "12.3 ms", "4.56 s": three significant digits.

@@ -23,8 +23,20 @@ TEST(Duration, ABareNumberIsInTheCallersUnit) {
   EXPECT_EQ(parse_duration("3000", "t", 1ms), 3s);
 }
 
-TEST(Duration, RoundsUp) {
-  EXPECT_EQ(parse_duration("0.0001s", "t"), 1ms) << "never to no time at all";
+TEST(Duration, RoundsUp) { EXPECT_EQ(parse_duration("0.0011s", "t"), 2ms); }
+
+TEST(Duration, RefusesLessThanAMillisecondAsThat) {
+  for (const auto* text : {"0.5ms", "0.0001s", "999us"}) {
+    try {
+      parse_duration(text, "-w");
+      ADD_FAILURE() << text;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(),
+                std::string("-w: ") + text + " is less than 1ms, the least time here");
+    }
+  }
+  EXPECT_THROW(parse_duration("0.5", "-t", 1ms), UsageError);
+  EXPECT_EQ(parse_duration("0us", "t"), 0ms);
 }
 
 TEST(Duration, RefusesWhatIsNoTime) {
