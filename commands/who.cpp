@@ -6,6 +6,7 @@
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
+#include "tree/node_filter.h"
 #include "tree/tree_record.h"
 
 #include <fmt/ranges.h>
@@ -232,11 +233,7 @@ void declare(Options& o, Args& a) {
 }
 
 std::optional<std::int64_t> session_in(const std::string& text) {
-  if (!text.starts_with("0x")) return std::nullopt;
-  const auto id = number_in<std::uint64_t>(std::string_view(text).substr(2), 16);
-  if (!id || *id == 0)
-    throw ValueError(text + ": a session ID is 0x and up to 16 hexadecimal digits");
-  return static_cast<std::int64_t>(*id);
+  return text.starts_with("0x") ? std::optional(parse_session_id(text, "who")) : std::nullopt;
 }
 
 /// Prints what is known of a session or a node in the output format.

@@ -104,6 +104,11 @@ std::int64_t parse_session_id(const std::string& text, std::string_view what) {
   if (!id)
     throw ValueError(
         fmt::format("{}: \"{}\" is not a session ID such as 0x100000abc0000", what, text));
+  if (*id == 0)
+    throw ValueError(
+        fmt::format("{}: no session has the ID {} (as an ephemeralOwner it means that "
+                    "the node is not ephemeral)",
+                    what, text));
   return static_cast<std::int64_t>(*id);
 }
 
