@@ -26,6 +26,8 @@ void declare(Options& o, Args& a) {
   o.flag("-w,--watch", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R,--recursive", a.recursive, "List the whole subtree, one path a line.");
   o.legacy().flag("-?", a.option_list, "Print zkCli's option summary before the result.");
+  o.instead_of("-1", "one name a line is what `ls -o plain` prints");
+  o.instead_of("-l", "`ls -s` shows the node's Stat");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The nodes to list; by default the current node.", false);
 }

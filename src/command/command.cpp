@@ -199,7 +199,7 @@ std::shared_ptr<void> Command::parsed(const Context& cx, std::vector<std::string
     if (common.format) cx.out.set_format(*common.format);
   };
   try {
-    options.parse(words, data_flags(cx.input, cx.quoted));
+    options.parse(words, data_flags(cx.input, cx.quoted), piped);
   } catch (const UsageError&) {
     choose_format();
     throw;

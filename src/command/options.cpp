@@ -100,10 +100,26 @@ std::string unknown_option_text(const std::vector<Argument>& arguments, const st
                      takes_values ? " (to use it as a value, put -- before it)" : "");
 }
 
+using Remedies = std::map<std::string, std::string, std::less<>>;
+
+/// The first word that names no option of the command; null if there is none.
+const std::string* unknown_option(const std::vector<Argument>& arguments, const GivenWords& given,
+                                  const Remedies& remedies, bool as_zkcli) {
+  if (!given.unknown.empty()) return &given.unknown.front();
+  for (std::size_t i = 0; i < given.positionals.size() && !as_zkcli; ++i) {
+    const auto& word = given.positionals[i];
+    if (!given.bare[i] || word.size() < 2 || word.front() != '-') continue;
+    // A number is data, but no node. After a node it may be the version of old zkCli's delete.
+    const auto* const first = i == 0 ? positional_at(arguments, 0) : nullptr;
+    const bool is_node = first && (first->kind == Argument::Kind::NodePath ||
+                                   first->kind == Argument::Kind::NodePaths);
+    if (is_node || remedies.contains(word)) return &word;
+  }
+  return nullptr;
+}
+
 /// Throws UsageError, naming the word, for an option that cannot be bound.
 void check_options(const std::vector<Argument>& arguments, const GivenWords& given) {
-  if (!given.unknown.empty())
-    throw UsageError(unknown_option_text(arguments, given.unknown.front()));
   for (const auto& [option, value, word, apart] : given.options) {
     if (!option->takes_value() && value)
       throw UsageError(fmt::format("{} takes no value", word.substr(0, word.find('='))));
@@ -165,7 +181,8 @@ struct Options::Impl {
   std::vector<WordTaker> takers;  ///< in the order of `arguments`
   std::vector<std::string>* program = nullptr;
   std::vector<std::string> surplus;
-  Argument next{};  ///< what the next declared argument is marked as
+  Argument next{};      ///< what the next declared argument is marked as
+  Remedies remedies{};  ///< see instead_of
 
   Argument& add(Argument::Kind kind, std::string_view names, std::string_view value,
                 std::string_view help, WordTaker take) {
@@ -288,8 +305,19 @@ void Options::program(std::vector<std::string>& target, std::string_view help) {
   impl_->add(Argument::Kind::Program, "program", {}, help, {}).marked = marked;
 }
 
-void Options::parse(const std::vector<std::string>& words, const std::vector<bool>& quoted) {
+void Options::instead_of(std::string_view option, std::string_view remedy) {
+  impl_->remedies.emplace(option, remedy);
+}
+
+void Options::parse(const std::vector<std::string>& words, const std::vector<bool>& quoted,
+                    bool as_zkcli) {
   const auto given = given_words(impl_->arguments, words, quoted);
+  if (const auto* const word = unknown_option(impl_->arguments, given, impl_->remedies, as_zkcli)) {
+    const auto remedy = impl_->remedies.find(*word);
+    throw UsageError(remedy == impl_->remedies.end()
+                         ? unknown_option_text(impl_->arguments, *word)
+                         : fmt::format("unknown option {}; {}", *word, remedy->second));
+  }
   check_options(impl_->arguments, given);
   check_word_count(impl_->arguments, given);
   check_exclusive(impl_->arguments, given);

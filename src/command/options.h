@@ -111,6 +111,8 @@ class Options {
   /// an earlier argument, as for env(1) or timeout(1). `--` may precede it, and must if an earlier
   /// argument is optional or takes all remaining words.
   void program(std::vector<std::string>& target, std::string_view help);
+  /// What to say about an option that the command lacks, but a namesake elsewhere has.
+  void instead_of(std::string_view option, std::string_view remedy);
   /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
   /// not the expected number then counts as surplus, as in today's zkCli.
   Options& legacy();
@@ -121,9 +123,11 @@ class Options {
 
   /// Parses the words of a command line, without the command's name. Options may be anywhere, may
   /// be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`. A word
-  /// such as -5 is data if there is no such option. Throws SyntaxError, or UsageError that names
-  /// the word, and suggests an option if it is unknown.
-  void parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {});
+  /// such as -5 is data, but in place of the first node an option that is unknown, unless zkCli's
+  /// grammar holds (`as_zkcli`). Throws SyntaxError, or UsageError that names the word, and
+  /// suggests an option if it is unknown.
+  void parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {},
+             bool as_zkcli = false);
   /// The positional words that no argument took.
   const std::vector<std::string>& surplus() const;
   /// The words of the program; empty if none was given or declared.
