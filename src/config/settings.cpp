@@ -62,9 +62,9 @@ std::span<const Settings::Description> Settings::descriptions() {
        .flag = &Settings::hints},
       {.name = "output",
        .initial = "zkcli",
-       .help = "The output format: zkcli (as zkCli prints), plain (one item a line) or json (one "
-               "value a line).",
-       .choices = {"zkcli", "plain", "json"}},
+       .help = "The output format: zkcli (as zkCli prints; also: text, table), plain (one item a "
+               "line) or json (one value a line).",
+       .choices = {"zkcli", "plain", "json", "text", "table"}},
       {.name = "pager",
        .initial = "",
        .help = "The pager for output longer than the screen; empty: $ZKSH_PAGER, $PAGER or less "

@@ -37,7 +37,7 @@ std::vector<ScriptSource> scripts_of(const GivenOptions& given) {
 }
 
 Format parse_format(const Configuration& config) {
-  for (const auto& [name, format] : std::span(named_formats).first<3>())  // the rest: of -o alone
+  for (const auto& [name, format] : named_formats)
     if (config.text("output") == name) return format;
   throw UsageError(fmt::format("{} {}: unknown format; use zkcli, plain or json",
                                config["output"].origin, config.text("output")));

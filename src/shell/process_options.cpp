@@ -72,8 +72,8 @@ constexpr auto all_options = std::to_array<ProcessOption>(
      {"--window", "N", "With --pipe: maximum number of outstanding requests (256)"},
      {"--rate", "N", "With --pipe: maximum number of commands per second"},
      {"-o,--output", "FORMAT",
-      "Output format: zkcli (as zkCli.sh prints), plain (one item a line) or json (one value a "
-      "line)",
+      "Output format: zkcli (as zkCli.sh prints; also: text, table), plain (one item a line) or "
+      "json (one value a line)",
       "output"},
      {"--zkcli", "VERSION",
       "zkCli version to mimic: 3.8, 3.9, or 3.4 for scripts that expect a Stat after each command",

@@ -31,7 +31,7 @@ class WithoutServer(unittest.TestCase):
         self.assertIn("--sandbox", offered("--"))
 
     def test_values_of_own_options(self):
-        self.assertEqual(["json", "plain", "zkcli"], sorted(offered("-o", "")))
+        self.assertEqual(["json", "plain", "table", "text", "zkcli"], sorted(offered("-o", "")))
         self.assertEqual(["--output=plain"], offered("--output=p"))
         self.assertEqual(["--sandbox=1", "--sandbox=3", "--sandbox=5"], offered("--sandbox="))
         self.assertEqual([], offered("-s", ""))
