@@ -2,6 +2,7 @@
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "command/dry_run.h"
 #include "config/settings.h"
 #include "ensemble/member_words.h"
 #include "ensemble/server_command.h"
@@ -20,6 +21,7 @@ struct Args {
   std::vector<std::string> hosts;
   std::optional<std::string> timeout;
   bool any = false;
+  bool dry_run = false;
 };
 
 std::vector<std::string> known_words() {
@@ -35,6 +37,8 @@ void declare(Options& o, Args& a) {
           "host[:port]: the servers to ask; by default all members of the ensemble.");
   declare_patience(o, a.timeout, "2s");
   o.flag("--any", a.any, "Send the word even if zksh does not know it.");
+  o.common().flag("--dry-run", a.dry_run,
+                  "Show which servers would be asked to change their counters, and send nothing.");
 }
 
 const FourLetterWord* find_word(const std::string& name) {
@@ -55,7 +59,7 @@ void check_word(const Context& cx, const Args& a) {
   if (a.word.size() != 4 ||
       !std::ranges::all_of(a.word, [](unsigned char c) { return std::isalnum(c) != 0; }))
     throw ValueError(fmt::format("{}: a word must have four letters or digits", a.word));
-  if (cx.services.protection.read_only && (known == nullptr || known->writes))
+  if (cx.services.protection.read_only && !a.dry_run && (known == nullptr || known->writes))
     throw Error(fmt::format("4lw {} refused: this zksh is read-only, and the word {} change the "
                             "server's counters",
                             a.word, known == nullptr ? "may" : "would"),
@@ -97,9 +101,32 @@ std::optional<std::string> problem_of(const std::string& word, const MemberAnswe
   return no_answer(word, member.answers.front());
 }
 
+/// For --dry-run.
+int report_writes(Context& cx, const Args& a, const ServersToAsk& asked) {
+  const auto* const known = find_word(a.word);
+  if (known && !known->writes) {
+    if (!cx.out.json()) cx.out.err_line("nothing would be written");
+    return status::ok;
+  }
+  const auto time = patience_of(a.timeout, std::chrono::seconds(2));
+  int result = status::ok;
+  for (const auto& member : ask_members(asked, {"srvr"}, time, cx.stop).members) {
+    if (const auto problem = problem_of("srvr", member)) {
+      cx.out.err_line("{}: {}", cx.out.shown_in_error(member.name()), *problem);
+      result = status::failure;
+      continue;
+    }
+    print_rehearsed(cx.out, {.verb = fmt::format("send {} to", a.word),
+                             .path = member.name(),
+                             .detail = std::string(known ? known->meaning : "unknown to zksh")});
+  }
+  return result;
+}
+
 int run(Context& cx, const Args& a) {
   check_word(cx, a);
   const auto asked = servers_to_ask(cx, a.hosts);
+  if (a.dry_run) return report_writes(cx, a, asked);
   const auto all =
       ask_members(asked, {a.word}, patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
   bool first = true;
