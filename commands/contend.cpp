@@ -250,10 +250,6 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
 }
 
 int run(Context& cx, const Args& a) {
-  if (cx.rehearsal) {
-    cx.rehearsal->note({.verb = "contend for", .path = cx.resolve(a.path)});
-    return status::ok;
-  }
   auto plan = plan_of(cx, a);
   const auto recipes = recipes_of(a);
   const bool one_each =
@@ -266,6 +262,10 @@ int run(Context& cx, const Args& a) {
     throw UsageError(
         "--report reads standard input, but the commands come from there; use -c or -f");
   if (a.report && a.compare) throw UsageError("--report cannot be used with --compare");
+  if (cx.rehearsal) {
+    cx.rehearsal->note({.verb = "contend for", .path = plan.request.path});
+    return status::ok;
+  }
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
   make_parent(cx, plan);
