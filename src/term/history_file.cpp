@@ -25,7 +25,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
 constexpr mode_t owner_only = 0600;
-constexpr char mistake_mark = ' ';
+/// Behind each line.
+constexpr char fine_mark = ' ';
+constexpr char mistake_mark = '\t';
+/// Before a repeated line, in files of earlier releases: it was a mistake.
+constexpr char old_mistake_mark = ' ';
 
 void make_directories(const fs::path& directory) {
   if (directory.empty() || mkdir(directory.c_str(), 0700) == 0 || errno != ENOENT) return;
@@ -95,14 +99,26 @@ std::string read_tail(int fd, std::size_t size, std::size_t limit) {
   return text;
 }
 
-/// The last `limit` lines of a text that a shell may have saved.
-std::vector<std::string> saved_lines(std::string_view text, std::size_t limit) {
+/// The last `limit` lines of a text that a shell may have saved, with their marks.
+std::vector<std::string> saved_entries(std::string_view text, std::size_t limit) {
   std::vector<std::string> lines;
   for (const auto line : lines_of(text))
-    if (!line.empty() && line.find('\0') == std::string::npos && line.size() <= max_saved_line)
+    if (!line.empty() && line.find('\0') == std::string::npos && line.size() <= max_saved_line + 1)
       lines.emplace_back(line);
   if (lines.size() > limit) lines.erase(lines.begin(), lines.end() - static_cast<long>(limit));
   return lines;
+}
+
+/// The place of the mark of the last entry with this line, if there is any.
+std::optional<std::size_t> mark_of(std::string_view text, const std::string& line) {
+  const auto is_mark = [&](std::size_t at) {
+    return at + 1 < text.size() && text[at + 1] == '\n' &&
+           (text[at] == fine_mark || text[at] == mistake_mark);
+  };
+  for (auto at = text.rfind(line); at != std::string::npos;
+       at = at == 0 ? std::string::npos : text.rfind(line, at - 1))
+    if ((at == 0 || text[at - 1] == '\n') && is_mark(at + line.size())) return at + line.size();
+  return std::nullopt;
 }
 
 std::size_t size_of(int fd) {
@@ -148,17 +164,23 @@ void HistoryFile::cannot(const char* what) {
     fail(fmt::format("cannot {} {}: {}", what, options_.path->string(), std::strerror(errno)));
 }
 
-/// Reads and drops the marks among the file's lines.
-std::vector<std::string> HistoryFile::without_marks(std::vector<std::string> entries) {
+/// Reads the marks of the file's entries, and removes them.
+std::vector<std::string> HistoryFile::lines_of_entries(const std::vector<std::string>& entries) {
   std::vector<std::string> lines;
   lines.reserve(entries.size());
-  for (auto& entry : entries) {
-    if (entry.front() == mistake_mark) {
+  for (const auto& entry : entries) {
+    if (entry.front() == old_mistake_mark) {
       mistakes_.insert(entry.substr(1));
-    } else {
-      mistakes_.erase(entry);
-      lines.push_back(std::move(entry));
+      continue;
     }
+    const bool marked = entry.back() == fine_mark || entry.back() == mistake_mark;
+    auto line = entry.substr(0, entry.size() - (marked ? 1 : 0));
+    if (line.empty()) continue;
+    if (entry.back() == mistake_mark)
+      mistakes_.insert(line);
+    else
+      mistakes_.erase(line);
+    lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -185,12 +207,13 @@ std::vector<std::string> HistoryFile::read_new() {
   // read_tail drops everything up to the first newline, which is the one before `from`.
   const std::size_t wanted = size - from + (from > 0 ? 1 : 0);
   const auto text = read_tail(file.get(), size, std::min(wanted, options_.max_bytes));
-  auto lines = saved_lines(text, options_.max_lines);
+  const auto entries = saved_entries(text, options_.max_lines);
   const auto count = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   if (!same && (size > options_.max_bytes || count > 2 * options_.max_lines)) {
-    replace_file(*options_.path, lines);
+    replace_file(*options_.path, entries);
     stat(options_.path->c_str(), &facts);
   }
+  auto lines = lines_of_entries(entries);
   // A file that was shortened meanwhile starts elsewhere.
   if (const auto known = std::find(lines.rbegin(), lines.rend(), seen_.line);
       !same && known != lines.rend())
@@ -205,7 +228,7 @@ std::vector<std::string> HistoryFile::read_new() {
     if (mine != lines.rend()) lines.erase(std::next(mine).base());
     own_.pop_back();
   }
-  return without_marks(std::move(lines));
+  return lines;
 }
 
 std::optional<std::string> HistoryFile::add(const std::string& line) {
@@ -227,9 +250,23 @@ bool HistoryFile::may_save(const std::string& line) const {
 
 void HistoryFile::set_mistake(const std::string& line, bool mistake) {
   const bool changed = mistake ? mistakes_.insert(line).second : mistakes_.erase(line) > 0;
-  // A repeated line was not saved again: this says that it is right now.
-  if (changed && may_save(line) && !options_.mask(line))
-    append(mistake ? mistake_mark + line : line);
+  if (changed && may_save(line) && !options_.mask(line)) mark(line, mistake);
+}
+
+/// Changes no other byte, and so nothing that other shells write or have read.
+void HistoryFile::mark(const std::string& line, bool mistake) {
+  // Of the lines that others have saved since, more than this are not searched.
+  constexpr std::size_t searched = 4 * max_saved_line;
+  const Fd file = open_locked(*options_.path);
+  if (!file) return cannot("write");
+  const auto size = size_of(file.get());
+  const auto text = read_tail(file.get(), size, searched);
+  const auto place = mark_of(text, line);
+  if (!place) return;
+  fcntl(file.get(), F_SETFL, 0);  // with O_APPEND, pwrite appends
+  const char byte = mistake ? mistake_mark : fine_mark;
+  if (pwrite(file.get(), &byte, 1, static_cast<off_t>(size - text.size() + *place)) != 1)
+    cannot("write");
 }
 
 void HistoryFile::append(const std::string& line) {
@@ -242,7 +279,7 @@ void HistoryFile::append(const std::string& line) {
   char last_byte = '\n';
   if (size > 0 && pread(file.get(), &last_byte, 1, static_cast<off_t>(size - 1)) != 1)
     last_byte = '\n';
-  const std::string entry = (last_byte == '\n' ? "" : "\n") + line + '\n';
+  const std::string entry = (last_byte == '\n' ? "" : "\n") + line + fine_mark + '\n';
   if (!write_whole(file.get(), entry)) {
     cannot("write");
     // A partial line would become part of the next one.
@@ -252,7 +289,7 @@ void HistoryFile::append(const std::string& line) {
   own_.push_back(line);
   if (size + entry.size() <= 2 * options_.max_bytes) return;
   const std::string text = read_tail(file.get(), size + entry.size(), options_.max_bytes);
-  replace_file(path, saved_lines(text, options_.max_lines));
+  replace_file(path, saved_entries(text, options_.max_lines));
 }
 
 }  // namespace zksh

@@ -19,8 +19,9 @@ std::optional<std::filesystem::path> default_history_path();
 
 /// A text file with mode 0600, in directories with mode 0700 that are created as needed. Every
 /// write appends, under flock. A failure is reported once and otherwise ignored; a character device
-/// (a link to /dev/null) silently disables the file. Lines that begin with a blank are not saved as
-/// typed; in the file, such a line means that the rest of it was a mistake when it last ran.
+/// (a link to /dev/null) silently disables the file. Lines that begin with a blank are not saved.
+/// Each line is saved with a blank behind it, in whose place a tab is written if the line turns out
+/// to be a mistake. Earlier releases saved no blank, and repeated a mistake behind a blank.
 class HistoryFile {
  public:
   struct Options {
@@ -51,7 +52,8 @@ class HistoryFile {
   /// at most a tenth of a second for another shell.
   std::optional<std::string> add(const std::string& line);
 
-  /// Saves whether a line that was added is a mistake, if that has changed. Waits as add does.
+  /// Saves whether a line that was added is a mistake, if that has changed. Waits as add does. Who
+  /// has read the line before is not told.
   void set_mistake(const std::string& line, bool mistake);
   /// Whether the line was a mistake when it last ran, in this shell or one whose lines were read.
   bool is_mistake(std::string_view line) const { return mistakes_.contains(line); }
@@ -66,8 +68,9 @@ class HistoryFile {
   };
 
   bool may_save(const std::string& line) const;
-  std::vector<std::string> without_marks(std::vector<std::string> entries);
+  std::vector<std::string> lines_of_entries(const std::vector<std::string>& entries);
   void append(const std::string& line);
+  void mark(const std::string& line, bool mistake);
   void fail(const std::string& reason);
   void cannot(const char* what);
 

@@ -11,7 +11,7 @@ FILE = "state/zksh/history"
 class History(ShellTest):
     def saved(self):
         """Without the marks of mistakes, which the unit tests check."""
-        return [line for line in self.text(FILE).splitlines() if not line.startswith(" ")]
+        return [line[:-1] for line in self.text(FILE).splitlines()]
 
     def test_a_line_that_begins_with_an_exclamation_mark_is_an_earlier_one(self):
         screen = self.start()

@@ -62,7 +62,7 @@ TEST_F(HistoryFileTest, SavesEachLineAtOnceForTheOwnerAlone) {
   auto shell = history();
   EXPECT_EQ(shell.load(), Lines{});
   EXPECT_EQ(shell.add("ls /"), "ls /");
-  EXPECT_EQ(saved(), "ls /\n");
+  EXPECT_EQ(saved(), "ls / \n");
   EXPECT_EQ(shell.add("get /ä"), "get /ä");
   umask(before);
   EXPECT_EQ(history().load(), (Lines{"ls /", "get /ä"}));
@@ -96,7 +96,7 @@ TEST_F(HistoryFileTest, CollapsesRepeatedLinesAcrossRunsToo) {
   auto next = history();
   next.load();
   EXPECT_EQ(next.add("ls /"), std::nullopt);
-  EXPECT_EQ(saved(), "ls /\nls /a\nls /\n");
+  EXPECT_EQ(saved(), "ls / \nls /a \nls / \n");
 }
 
 TEST_F(HistoryFileTest, NeverWritesASecret) {
@@ -104,7 +104,7 @@ TEST_F(HistoryFileTest, NeverWritesASecret) {
   EXPECT_EQ(shell.add("addauth digest bob:hunter2"), "addauth digest bob:***");
   EXPECT_EQ(shell.add("setAcl /p digest:bob:hunter2:r"), "setAcl /p digest:bob:***:r");
   shell.add("ls /");
-  EXPECT_EQ(saved(), "ls /\n");
+  EXPECT_EQ(saved(), "ls / \n");
 }
 
 TEST_F(HistoryFileTest, BytesThatWouldBreakTheFileStayOutOfIt) {
@@ -114,7 +114,7 @@ TEST_F(HistoryFileTest, BytesThatWouldBreakTheFileStayOutOfIt) {
   EXPECT_EQ(shell.add(nul), nul);
   EXPECT_EQ(shell.add(std::string(70'000, 'x')), std::string(70'000, 'x'));
   EXPECT_EQ(shell.add("\xff\xfe\r"), "\xff\xfe\r");
-  EXPECT_EQ(saved(), "\xff\xfe\r\n");
+  EXPECT_EQ(saved(), "\xff\xfe\r \n");
 }
 
 TEST_F(HistoryFileTest, ReadsWhatOthersLeftInTheFile) {
@@ -222,7 +222,7 @@ TEST_F(HistoryFileTest, AStoppedShellThatHoldsTheLockStopsNobody) {
   ASSERT_NE(other, nullptr);
   flock(fileno(other), LOCK_EX);
   EXPECT_EQ(history().add("b"), "b");
-  EXPECT_EQ(saved(), "a\nb\n");
+  EXPECT_EQ(saved(), "a\nb \n");
   fclose(other);
 }
 
@@ -270,7 +270,7 @@ TEST_F(HistoryFileTest, AFullDiskLeavesNoHalfLine) {
   EXPECT_EQ(saved(), "a\n");
   EXPECT_EQ(warnings.size(), 1U);
   EXPECT_EQ(shell.add("b"), "b");
-  EXPECT_EQ(saved(), "a\nb\n");
+  EXPECT_EQ(saved(), "a\nb \n");
 }
 
 TEST_F(HistoryFileTest, RemembersWhichLinesWereMistakes) {
@@ -287,7 +287,7 @@ TEST_F(HistoryFileTest, RemembersWhichLinesWereMistakes) {
   EXPECT_TRUE(shell.is_mistake("get /b"));
 
   auto later = history();
-  EXPECT_EQ(later.load(), (Lines{"get /a", "get /b", "get /c", "get /c", "get /a"}));
+  EXPECT_EQ(later.load(), (Lines{"get /a", "get /b", "get /c", "get /a"}));
   EXPECT_FALSE(later.is_mistake("get /a"));
   EXPECT_TRUE(later.is_mistake("get /b"));
   EXPECT_FALSE(later.is_mistake("get /c"));
@@ -308,6 +308,81 @@ TEST_F(HistoryFileTest, ReadsTheMistakesOfOthers) {
   EXPECT_EQ(shell.read_new(), Lines{"get /theirs"});
   EXPECT_TRUE(shell.is_mistake("get /theirs"));
   EXPECT_TRUE(shell.is_mistake("get /mine"));
+}
+
+TEST_F(HistoryFileTest, AMistakeStandsInTheFileOnce) {
+  auto shell = history();
+  auto other = history();
+  shell.load();
+  other.load();
+  shell.add("get /none");
+  other.add("get /there");
+  other.add("stat /none");
+  shell.set_mistake("get /none", true);
+  other.set_mistake("stat /none", true);
+  other.set_mistake("get /there", false);
+  EXPECT_EQ(saved(), "get /none\t\nget /there \nstat /none\t\n");
+  EXPECT_EQ(shell.read_new(), (Lines{"get /there", "stat /none"}));
+  EXPECT_TRUE(shell.is_mistake("stat /none"));
+  // Repeated at once, when the node was there.
+  other.add("stat /none");
+  other.set_mistake("stat /none", false);
+  EXPECT_EQ(saved(), "get /none\t\nget /there \nstat /none \n");
+  auto later = history();
+  EXPECT_EQ(later.load().size(), 3U);
+  EXPECT_TRUE(later.is_mistake("get /none"));
+  EXPECT_FALSE(later.is_mistake("stat /none"));
+}
+
+TEST_F(HistoryFileTest, AMistakeIsFoundInAFileThatAnotherShellHasShortened) {
+  auto shell = history();
+  for (int i = 0; i < 8; ++i) shell.add("line " + std::to_string(i));
+  shell.add("get /none");
+  EXPECT_EQ(history(3).load().size(), 3U);
+  shell.set_mistake("get /none", true);
+  shell.set_mistake("line 0", true);  // no longer there
+  EXPECT_EQ(saved(), "line 6 \nline 7 \nget /none\t\n");
+}
+
+TEST_F(HistoryFileTest, ReadsTheMistakesOfEarlierReleases) {
+  save("get /a\n get /a\nget /b\n get /b\nget /b\nls /\n");
+  auto shell = history();
+  EXPECT_EQ(shell.load(), (Lines{"get /a", "get /b", "get /b", "ls /"}));
+  EXPECT_TRUE(shell.is_mistake("get /a"));
+  EXPECT_FALSE(shell.is_mistake("get /b"));
+  EXPECT_EQ(shell.add("ls /"), std::nullopt) << "it repeats the last line";
+  shell.set_mistake("ls /", true);
+  EXPECT_EQ(saved(), "get /a\n get /a\nget /b\n get /b\nget /b\nls /\n") << "no place for it";
+}
+
+TEST_F(HistoryFileTest, ABlankThatWasTypedAtTheEndIsKept) {
+  auto shell = history();
+  shell.add("set /a ");
+  shell.set_mistake("set /a ", true);
+  auto later = history();
+  EXPECT_EQ(later.load(), Lines{"set /a "});
+  EXPECT_TRUE(later.is_mistake("set /a "));
+}
+
+TEST_F(HistoryFileTest, MarksOfManyShellsSpoilNoLine) {
+  constexpr int lines_each = 100;
+  const auto run_lines = [&](char name) {
+    auto shell = history();
+    for (int i = 0; i < lines_each; ++i) {
+      shell.add(name + std::to_string(i));
+      shell.set_mistake(name + std::to_string(i), i % 2 == 0);
+    }
+  };
+  {
+    std::vector<std::jthread> shells;
+    for (const char name : {'a', 'b', 'c', 'd'}) shells.emplace_back(run_lines, name);
+  }
+  auto later = history();
+  const Lines lines = later.load();
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), 4U * lines_each);
+  EXPECT_EQ(lines.size(), 4U * lines_each);
+  for (const auto& line : lines)
+    EXPECT_EQ(later.is_mistake(line), std::stoi(line.substr(1)) % 2 == 0) << line;
 }
 
 TEST_F(HistoryFileTest, WithoutAHomeThereIsMemoryOnly) {
