@@ -64,14 +64,27 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
   return absolute;
 }
 
-bool Context::is_quoted(std::string_view word) const {
-  for (std::size_t i = 0; i < quoted.size(); ++i)
-    if (quoted[i] && words[i] == word) return true;
-  return false;
+/// For each of these nodes, which were given in this order: whether its word was quoted.
+std::vector<bool> Context::quoted_among(const std::vector<std::string>& given) const {
+  std::vector<bool> flags(given.size());
+  const auto data = data_flags(input, quoted);
+  if (std::ranges::count(data, true) == 0 || std::ranges::none_of(given, is_pattern)) return flags;
+  const auto own =
+      given_words(command_named(words.front())->arguments(), std::span(words).subspan(1), data);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    // cd resolves a relative word itself.
+    while (at < own.positionals.size() && own.positionals[at] != given[i] &&
+           absolute_path(current.path(), own.positionals[at]) != given[i])
+      ++at;
+    if (at == own.positionals.size()) break;
+    flags[i] = own.quoted[at++];
+  }
+  return flags;
 }
 
 bool Context::is_used_as_pattern(const std::string& word) const {
-  if (input == Input::Pipe || !is_pattern(word) || is_quoted(word)) return false;
+  if (input == Input::Pipe || !is_pattern(word)) return false;
   // A node of that name wins over a pattern.
   if (client.exists(resolve(word), Watch::none(), stop)) return false;
   // The process's arguments have lost their quotes, so a write needs --glob for patterns.
@@ -86,8 +99,10 @@ bool Context::is_used_as_pattern(const std::string& word) const {
 std::vector<std::string> Context::resolve_all(const std::vector<std::string>& given) const {
   std::vector<std::string> paths;
   paths.reserve(given.size());
-  for (const auto& word : given) {
-    if (!is_used_as_pattern(word)) {
+  const auto is_data = quoted_among(given);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto& word = given[i];
+    if (is_data[i] || !is_used_as_pattern(word)) {
       paths.push_back(resolve(word));
       continue;
     }

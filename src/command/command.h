@@ -131,7 +131,7 @@ struct Context {
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 
  private:
-  bool is_quoted(std::string_view word) const;
+  std::vector<bool> quoted_among(const std::vector<std::string>& given) const;
   bool is_used_as_pattern(const std::string& word) const;
 };
 

@@ -101,6 +101,7 @@ GivenWords given_words(const std::vector<Argument>& arguments, std::span<const s
       ++given.program_words;
     } else {
       given.positionals.push_back(word);
+      given.quoted.push_back(data);
       given.bare.push_back(!data && !given.options_ended);
       // What follows are the options of the line's command.
       if (has_line && (given.positionals.size() > 1 || !is_number(word)))

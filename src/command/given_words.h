@@ -43,6 +43,7 @@ struct GivenWords {
   };
   std::vector<Option> options;  ///< in order
   std::vector<std::string> positionals;
+  std::vector<bool> quoted{};          ///< of each of them
   std::vector<bool> bare{};            ///< of each: whether it is neither quoted nor behind `--`
   const Argument* awaiting = nullptr;  ///< the option whose value is the next word
   std::vector<std::string> unknown{};  ///< words with an undeclared option, in their order
