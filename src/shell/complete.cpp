@@ -196,13 +196,14 @@ std::optional<Candidates> attached_values(const std::vector<Argument>& arguments
 /// The index of a command that is an argument of another one (repeat 3 stat /a); the number of
 /// words if there is none yet.
 std::size_t inner_command(const std::vector<Argument>& arguments,
-                          const std::vector<std::string>& words) {
+                          const std::vector<std::string>& words, const std::vector<bool>& data) {
   std::size_t at = 1;
   for (; at < words.size(); ++at) {
-    const auto before = given_words(arguments, std::span(words).subspan(1, at - 1));
+    const auto before = given_words(arguments, std::span(words).subspan(1, at - 1), data);
     const bool number = words[at].find_first_not_of("0123456789") == std::string::npos;
     const bool last = at + 1 == words.size();
-    const bool option = looks_like_option(words[at]) && !before.options_ended;
+    const bool quoted = at <= data.size() && data[at - 1];
+    const bool option = !quoted && looks_like_option(words[at]) && !before.options_ended;
     if (!before.awaiting && !option && (!number || (last && words[at].empty()))) break;
   }
   return at;
@@ -220,14 +221,20 @@ std::optional<Candidates> complete_option(const std::vector<Argument>& arguments
 
 Candidates complete_arguments(const std::vector<Argument>& arguments,
                               const std::vector<std::string>& words,
-                              const CompletionSources& sources) {
+                              const CompletionSources& sources, const std::vector<bool>& quoted) {
+  const auto data = data_flags(Input::Terminal, quoted);
   if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
-    if (const auto at = inner_command(arguments, words); at < words.size())
-      return complete_command({words.begin() + static_cast<std::ptrdiff_t>(at), words.end()},
-                              sources);
-  const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2));
+    if (const auto at = inner_command(arguments, words, data); at < words.size()) {
+      const auto behind = static_cast<std::ptrdiff_t>(at);
+      return complete_command(
+          {words.begin() + behind, words.end()}, sources,
+          quoted.empty() ? quoted : std::vector(quoted.begin() + behind, quoted.end()));
+    }
+  const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2), data);
   const auto& word = words.back();
-  if (auto candidates = complete_option(arguments, given, word, sources)) return *candidates;
+  const bool is_data = given.options_ended || (!quoted.empty() && quoted.back());
+  if (given.awaiting || !is_data)
+    if (auto candidates = complete_option(arguments, given, word, sources)) return *candidates;
   if (given.options_ended && given.program) return complete_program(word, given.program_words == 0);
   const auto* positional = positional_at(arguments, given.positionals.size());
   if (positional && !positional->choices_after.empty()) {
@@ -239,7 +246,7 @@ Candidates complete_arguments(const std::vector<Argument>& arguments,
   if (positional) return complete_value(*positional, word, sources);
   if (given.may_begin_program() && !word.empty()) return complete_program(word, true);
   // Only options are possible here.
-  return word.empty() && !given.options_ended ? option_names(word, arguments) : Candidates{};
+  return word.empty() && !is_data ? option_names(word, arguments) : Candidates{};
 }
 
 /// What follows the cursor.
@@ -275,7 +282,10 @@ Candidates candidates_behind(const Operator& sign, const TypedWords& typed) {
 Candidates candidates_for(const TypedWords& typed, const CompletionSources& sources) {
   auto words = texts_of(typed.words);
   words.push_back(typed.last.text);
-  return complete_command(words, sources);
+  std::vector<bool> quoted;
+  for (const auto& word : typed.words) quoted.push_back(word.quoted);
+  quoted.push_back(typed.quote != '\0');
+  return complete_command(words, sources, quoted);
 }
 
 std::vector<std::string> shown(const Candidates& candidates) {
@@ -329,12 +339,12 @@ void Candidates::prepend(std::string_view text) {
   directory += text.size();
 }
 
-Candidates complete_command(const std::vector<std::string>& words,
-                            const CompletionSources& sources) {
+Candidates complete_command(const std::vector<std::string>& words, const CompletionSources& sources,
+                            const std::vector<bool>& quoted) {
   if (words.empty()) return {};
   if (words.size() == 1) return command_names(words.front());
   const Command* command = command_named(words.front());
-  return command ? complete_arguments(command->arguments(), words, sources) : Candidates{};
+  return command ? complete_arguments(command->arguments(), words, sources, quoted) : Candidates{};
 }
 
 Candidates complete_invocation(

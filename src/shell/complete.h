@@ -54,8 +54,9 @@ std::string_view common_beginning(std::string_view one, std::string_view other);
 
 /// The candidates for the last of a command's words (the first is its name; the last may be empty):
 /// commands and aliases, options, choices, files, node paths, locks or parts of an ACL.
-Candidates complete_command(const std::vector<std::string>& words,
-                            const CompletionSources& sources);
+/// `quoted` has a flag for each word, or is empty: a quoted word is no option.
+Candidates complete_command(const std::vector<std::string>& words, const CompletionSources& sources,
+                            const std::vector<bool>& quoted = {});
 
 /// Completes the word before the cursor, quoted or not, so that split_words reads it back as the
 /// same word; if that is impossible, changes nothing.

@@ -218,6 +218,9 @@ TEST(CompleteLine, BehindASignStandsAProgramOrAFile) {
 TEST(CompleteLine, DoesNothingWhereItCouldBeWrong) {
   EXPECT_EQ(completed("get $'/app\\q"), "get $'/app\\q");
   EXPECT_EQ(completed("get \"/app\""), "get \"/app\"");
+  EXPECT_EQ(completed("ls \"--sta"), "ls \"--sta") << "quoted, it is no option";
+  EXPECT_EQ(completed("ls --sta"), "ls --stat ");
+  EXPECT_EQ(completed("get '--' --dec"), "get '--' --decode ") << "nor ends it the options";
   EXPECT_EQ(completed("# cre"), "# cre");
   EXPECT_EQ(completed("get $'/a\\"), "get $'/a\\");
   EXPECT_EQ(completed("set /a 'x /app"), "set /a 'x /app");
