@@ -42,13 +42,13 @@ int give_password(char* buffer, int size, int /*writing*/, void* user) {
   return static_cast<int>(password.text.size());
 }
 
-std::string wrong_password(const std::string& given, std::string_view option) {
-  return given.empty()
-             ? fmt::format("it has a password; {} names a file whose first line it is", option)
-             : "its password is another one, or it is damaged";
+std::string wrong_password(const Password& given) {
+  if (!given.text.empty())
+    return fmt::format("its password is another one than that of {}, or it is damaged", given.from);
+  return given.from.starts_with("--")
+             ? fmt::format("it has a password; {} names a file whose first line it is", given.from)
+             : fmt::format("it has a password; set {}", given.from);
 }
-
-constexpr std::string_view key_option = "--tls-key-password-file";
 
 /// The start of a file in one of Java's own formats, JKS or JCEKS.
 bool is_java_store(std::string_view bytes) {
@@ -61,7 +61,7 @@ bool is_pem(std::string_view bytes) { return bytes.find("-----BEGIN") != std::st
 class Pkcs12 {
  public:
   Pkcs12(const std::string& what, const std::string& file, const std::string& bytes,
-         const std::string& password, std::string_view option) {
+         const Password& password) {
     const auto& ssl = open_ssl();
     ssl.ERR_clear_error();
     auto* const source = ssl.BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size()));
@@ -72,11 +72,12 @@ class Pkcs12 {
           fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no "
                       "certificate in it)",
                       what, file));
-    const bool parsed = ssl.PKCS12_parse(store, password.c_str(), &key_, &certificate_, &others_);
+    const bool parsed =
+        ssl.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_);
     ssl.PKCS12_free(store);
     if (!parsed)
       throw UsageError(
-          fmt::format("{} {} cannot be used: {}", what, file, wrong_password(password, option)));
+          fmt::format("{} {} cannot be used: {}", what, file, wrong_password(password)));
   }
   Pkcs12(const Pkcs12&) = delete;
   Pkcs12& operator=(const Pkcs12&) = delete;
@@ -133,7 +134,7 @@ void load_authorities(SSL_CTX* context, const TlsSettings& settings) {
       refuse(what, settings.ca);
     return;
   }
-  const Pkcs12 store(what, settings.ca, bytes, settings.ca_password, "--tls-ca-password-file");
+  const Pkcs12 store(what, settings.ca, bytes, settings.ca_password);
   auto* const trusted = ssl.SSL_CTX_get_cert_store(context);
   for (int i = 0; i < store.count(); ++i) ssl.X509_STORE_add_cert(trusted, store.other(i));
   if (store.certificate() != nullptr) ssl.X509_STORE_add_cert(trusted, store.certificate());
@@ -145,7 +146,7 @@ void load_key(SSL_CTX* context, const TlsSettings& settings) {
   const auto& ssl = open_ssl();
   constexpr auto what = "the client certificate's key";
   store_of(what, settings.key);
-  KeyPassword password{.text = settings.key_password};
+  KeyPassword password{.text = settings.key_password.text};
   ssl.SSL_CTX_set_default_passwd_cb(context, give_password);
   ssl.SSL_CTX_set_default_passwd_cb_userdata(context, &password);
   ssl.ERR_clear_error();
@@ -158,7 +159,7 @@ void load_key(SSL_CTX* context, const TlsSettings& settings) {
   // read but does not match the certificate, the password was right.
   if (password.wanted && ERR_GET_LIB(ssl.ERR_peek_last_error()) != ERR_LIB_X509)
     throw UsageError(fmt::format("{} {} cannot be used: {}", what, settings.key,
-                                 wrong_password(settings.key_password, key_option)));
+                                 wrong_password(settings.key_password)));
   refuse(what, settings.key);
 }
 
@@ -171,7 +172,7 @@ void load_certificate(SSL_CTX* context, const TlsSettings& settings) {
       refuse(what, settings.certificate);
     return load_key(context, settings);
   }
-  const Pkcs12 store(what, settings.certificate, bytes, settings.key_password, key_option);
+  const Pkcs12 store(what, settings.certificate, bytes, settings.key_password);
   if (store.certificate() == nullptr || store.key() == nullptr)
     throw UsageError(fmt::format("{} {} cannot be used: it has no key with a certificate", what,
                                  settings.certificate));
@@ -333,7 +334,8 @@ std::string TlsConnection::reason() const {
     return "TLS: the server does not talk TLS on this port";
   const char* const text = ssl.ERR_reason_error_string(error);
   const bool by_server = is_from_ssl && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
-  const bool without = settings_.certificate.empty();
+  const bool without =
+      settings_.certificate.empty() && ERR_GET_REASON(error) != SSL_R_TLSV1_ALERT_PROTOCOL_VERSION;
   return fmt::format("TLS: {}{}", by_server ? "the server refuses: " : "",
                      text ? text : "the handshake failed") +
          (by_server && without ? "; it may want a client certificate: --tls-cert" : "");

@@ -98,8 +98,8 @@ void refuse_jaas(const Properties& properties, const std::string& file,
 
 /// Passwords, which have no key in the configuration.
 struct StorePasswords {
-  std::string key{};
-  std::string ca{};
+  Password key{};
+  Password ca{};
 };
 
 StorePasswords take_client_configuration(const std::string& file, Configuration& configuration,
@@ -128,8 +128,11 @@ StorePasswords take_client_configuration(const std::string& file, Configuration&
   set("tls-ca-password-file", value("zookeeper.ssl.trustStore.passwordPath"));
   set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
   if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
-  return {.key = value("zookeeper.ssl.keyStore.password"),
-          .ca = value("zookeeper.ssl.trustStore.password")};
+  const auto password = [&](const std::string& key) {
+    return Password{.text = value(key), .from = fmt::format("{} in {}", key, file)};
+  };
+  return {.key = password("zookeeper.ssl.keyStore.password"),
+          .ca = password("zookeeper.ssl.trustStore.password")};
 }
 
 /// The first of the keys that has a value; empty if none has.
@@ -167,10 +170,13 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
     throw UsageError(configuration.described("tls-key") +
                      ": the certificate of the key is missing; give it with --tls-cert");
   if (tls.key.empty()) tls.key = tls.certificate;
-  if (const auto& file = configuration.text("tls-key-password-file"); !file.empty())
-    tls.key_password = read_password(with_home(file), warning);
-  if (const auto& file = configuration.text("tls-ca-password-file"); !file.empty())
-    tls.ca_password = read_password(with_home(file), warning);
+  const auto password = [&](const std::string& key) {
+    const auto& file = configuration.text(key);
+    return Password{.text = file.empty() ? "" : read_password(with_home(file), warning),
+                    .from = "--" + key};
+  };
+  tls.key_password = password("tls-key-password-file");
+  tls.ca_password = password("tls-ca-password-file");
   return tls;
 }
 
@@ -220,8 +226,11 @@ Security take_security(Configuration& configuration, const std::string& client_f
     passwords = take_client_configuration(client_file, configuration, warning);
   Security security{.tls = parse_tls(configuration, warning),
                     .sasl = parse_sasl(configuration, warning)};
-  if (security.tls.key_password.empty()) security.tls.key_password = passwords.key;
-  if (security.tls.ca_password.empty()) security.tls.ca_password = passwords.ca;
+  const auto complete = [](Password& password, const Password& of_java) {
+    if (password.text.empty() && !of_java.from.empty()) password = of_java;
+  };
+  complete(security.tls.key_password, passwords.key);
+  complete(security.tls.ca_password, passwords.ca);
   return security;
 }
 

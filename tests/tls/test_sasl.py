@@ -45,32 +45,14 @@ class Sasl(TlsCase):
 
     def shell(self, *words):
         """One that has made /again for its user alone."""
-        shell = subprocess.Popen([ZKSH, *words, "--keep-going"], env=self.environment(), stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.addCleanup(self.end, shell)
-        self.answered(shell, "create /again mine sasl:ann:cdrwa\n", "Created /again")
+        shell = super().shell(*words)
+        shell.answer("create /again mine sasl:ann:cdrwa", "/again")
         return shell
-
-    @staticmethod
-    def end(shell):
-        shell.kill()
-        shell.communicate()
-
-    def answered(self, shell, line, expected):
-        """What is on its way while a server dies is lost: the line is given again then."""
-        shell.stdin.write(line)
-        shell.stdin.flush()
-        while (said := shell.stdout.readline()) != expected + "\n":
-            self.assertRegex(said, r"connection lost|reconnected|KeeperErrorCode = ConnectionLoss for /again|"
-                                   r"stdin:\d+: failed \(status 3\)")
-            if said.startswith("Keeper"):
-                shell.stdin.write(line)
-                shell.stdin.flush()
 
     def test_after_a_lost_connection_the_user_is_the_same(self):
         shell = self.shell(*self.options())
         self.server.restart()
-        self.answered(shell, "get /again\n", "mine")
+        shell.answer("get /again", "mine")
         self.works(*self.options(), "deleteall", "/again")
 
     def test_at_another_server_the_user_is_the_same(self):
@@ -81,7 +63,7 @@ class Sasl(TlsCase):
             # It is at one of them: it moves once at least.
             for server in followers:
                 server.kill()
-                self.answered(shell, "get /again\n", "mine")
+                shell.answer("get /again", "mine")
                 server.start()
                 server.wait_mode("follower", "leader")
 

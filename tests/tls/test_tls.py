@@ -10,7 +10,7 @@ import time
 
 from certificates import Authority
 from packing_proxy import PackingProxy
-from tls_case import ZKSH, TlsCase, TlsServer, main
+from tls_case import ZKSH, TlsCase, main
 from broken_server import BrokenServer
 from waiting import wait_until
 
@@ -29,9 +29,7 @@ class Tls(TlsCase):
 
     @classmethod
     def server(cls, certificate, client_auth="none"):
-        server = TlsServer(certificate, cls.ca, client_auth).start()
-        cls.addClassCleanup(server.remove)
-        return server
+        return super().server(certificate, cls.ca, client_auth)
 
     def test_a_right_certificate(self):
         self.assertEqual("[zookeeper]\n", self.works("-s", self.right.secure, "--tls-ca", self.ca, "ls", "/"))
@@ -175,15 +173,10 @@ class Tls(TlsCase):
 
     def test_a_connection_that_is_lost(self):
         server = self.server(os.path.join(self.directory, "right.pem"))
-        shell = subprocess.Popen([ZKSH, "-s", server.secure, "--tls-ca", self.ca, "-o", "plain"],
-                                 env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                 stderr=subprocess.DEVNULL, text=True)
-        self.addCleanup(shell.kill)
-        shell.stdin.write("create /mine\n")
-        shell.stdin.flush()
-        self.assertEqual("/mine\n", shell.stdout.readline())
+        shell = self.shell("-s", server.secure, "--tls-ca", self.ca)
+        shell.answer("create /mine", "/mine")
         server.restart()
-        self.assertEqual("/mine/not\n", shell.communicate("create /mine/not\ndeleteall /mine\n", timeout=60)[0])
+        shell.answer("create /mine/not", "/mine/not")
 
     def test_ctrl_c_during_a_handshake(self):
         with socket.create_server(("127.0.0.1", 0)) as mute:

@@ -1,5 +1,6 @@
 """Shared by the tests of TLS and SASL: servers that require them."""
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from server import Server, free_port  # noqa: E402
-from waiting import wait_until  # noqa: E402
+from waiting import readable, wait_until  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 
 # What the manifest of Debian's server lacks of what Netty needs for TLS.
@@ -20,12 +21,13 @@ NETTY = "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCn
 class TlsServer(Server):
     """A server with a port for TLS, too; its certificate is a PEM file with key and certificate."""
 
-    def __init__(self, certificate, authority, client_auth="none"):
+    def __init__(self, certificate, authority, client_auth="none", config=None, jvm_flags=()):
         self.secure_port = free_port()
         super().__init__({"secureClientPort": str(self.secure_port), "secureClientPortAddress": "127.0.0.1",
                           "ssl.keyStore.location": certificate, "ssl.keyStore.type": "PEM",
                           "ssl.trustStore.location": authority, "ssl.trustStore.type": "PEM",
-                          "ssl.clientAuth": client_auth}, jvm_flags=[NETTY], jars=NETTY_JARS)
+                          "ssl.clientAuth": client_auth, **(config or {})},
+                         jvm_flags=[NETTY, *jvm_flags], jars=NETTY_JARS)
 
     def start(self, deadline=60.0):
         """It opens this port after the other."""
@@ -56,6 +58,13 @@ class TlsCase(unittest.TestCase):
         os.chmod(path, mode)
         return path
 
+    @classmethod
+    def server(cls, *words, **named):
+        """A TlsServer, until all tests of the class are over."""
+        server = TlsServer(*words, **named).start()
+        cls.addClassCleanup(server.remove)
+        return server
+
     def environment(self):
         return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
                 "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
@@ -79,6 +88,45 @@ class TlsCase(unittest.TestCase):
         self.assertEqual((expected_status, ""), (status, out), err)
         self.assertLess(seconds, 30, err)
         return err
+
+    def shell(self, *words):
+        """A zksh that takes lines as long as the test runs."""
+        return self.enterContext(Shell([ZKSH, *words, "-o", "plain", "--keep-going"], self.environment()))
+
+
+class Shell:
+    """A zksh that reads lines from a pipe."""
+
+    def __init__(self, words, environment):
+        self.process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT)
+        self.said = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def answer(self, line, expected, limit=60):
+        """Gives a line, again if its request is lost with a connection, until it is answered so."""
+        until = time.monotonic() + limit
+        self.give(line)
+        while time.monotonic() < until and readable(self.process.stdout, until - time.monotonic()):
+            self.said += os.read(self.process.stdout.fileno(), 1 << 20).decode()
+            if re.search(rf"^{re.escape(expected)}$", self.said, re.MULTILINE):
+                return
+            if re.search(r"stdin:\d+: failed \(status 3\)\n", self.said):
+                self.give(line)
+            elif re.search(r"stdin:\d+: failed \(", self.said):
+                break
+        raise AssertionError(f"{line[:100]}: {self.said[-1000:]}")
+
+    def give(self, line):
+        self.said = ""
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
 
 
 def main():

@@ -1,0 +1,155 @@
+"""Sessions over TLS that last: renewed certificates, lost connections, and TLS together with SASL."""
+import os
+import re
+import socket
+import ssl
+import threading
+
+from certificates import Authority
+from tls_case import TlsCase, main
+from proxy import Proxy
+
+PASSWORD = "hunter2-Zq9"
+# Servers of 3.8 offer no cipher suite of TLS 1.3 by themselves.
+SUITES = "TLS_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+
+class TlsSessions(TlsCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.authority = Authority(cls.directory, "authority")
+        cls.ca = cls.authority.certificate
+        cls.certificate = cls.authority.issue("server")
+
+    def replace(self, name, source, size=None):
+        """Overwrites a file as some tools do that renew certificates: in place."""
+        with open(source, "rb") as file:
+            content = file.read(size)
+        path = os.path.join(self.directory, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def test_tls_and_sasl_at_once(self):
+        jaas = self.file("jaas.conf", f'Server {{\n  org.apache.zookeeper.server.auth.DigestLoginModule required\n'
+                         f'  user_ann="{PASSWORD}";\n}};\n')
+        server = self.server(self.certificate, self.ca, jvm_flags=[
+            "-Dzookeeper.fips-mode=false", f"-Djava.security.auth.login.config={jaas}",
+            "-Dzookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"])
+        options = ["-s", server.secure, "--tls-ca", self.ca, "--sasl-user", "ann", "--sasl-password-file"]
+        right = self.file("right", PASSWORD + "\n")
+        shell = self.shell(*options, right)
+        shell.answer("create /mine x sasl:ann:cdrwa", "/mine")
+        self.assertEqual(7, self.zksh("-s", server.secure, "--tls-ca", self.ca, "get", "/mine")[0])
+        self.assertEqual("sasl:ann\nip:127.0.0.1\n", self.works(*options, right, "-o", "plain", "whoami"))
+        server.restart()
+        shell.answer("get /mine", "x")
+        err = self.fails(7, "refused the user ann or the password", *options, self.file("wrong", PASSWORD + "x\n"), "ls", "/")
+        self.assertNotIn(PASSWORD, err)
+        self.fails(3, "certificate is refused", *options[:3], Authority(self.directory, "stranger").certificate, *options[4:], right, "ls", "/")
+
+    def test_a_renewed_certificate(self):
+        """The server's is one of a new authority, and so is the client's, which the server demands."""
+        new = Authority(self.directory, "new")
+        files = {"ca": (self.ca, new.certificate), "served.pem": (self.certificate, new.issue("new-server")),
+                 "client.pem": (self.authority.issue("old-client"), new.issue("new-client"))}
+        ca, served, client = (self.replace(name, old) for name, (old, _) in files.items())
+        server = self.server(served, ca, "need")
+        shell = self.shell("-s", server.secure, "--tls-ca", ca, "--tls-cert", client)
+        shell.answer("create /mine x", "/mine")
+        # The new ones are being written: what was read before is still in use.
+        self.replace("ca", new.certificate, 300)
+        self.replace("client.pem", files["client.pem"][1], 200)
+        server.kill()
+        self.replace("ca-of-server", self.ca)
+        server.config["ssl.trustStore.location"] = os.path.join(self.directory, "ca-of-server")
+        server.start()
+        shell.answer("get /mine", "x")
+        for name, (_, renewed) in files.items():
+            self.replace(name, renewed)
+        server.kill()
+        server.config["ssl.trustStore.location"] = new.certificate
+        server.start()
+        shell.answer("get /mine", "x")
+
+    def test_versions(self):
+        for name, version in VERSIONS.items():
+            with self.subTest(name):
+                server = self.server(self.certificate, self.ca, "need", {
+                    "ssl.protocol": name, "ssl.enabledProtocols": name, "ssl.ciphersuites": SUITES})
+                other = next(one for one in VERSIONS.values() if one != version)
+                self.assertFalse(self.talks(server, other))
+                options = ["-s", server.secure, "--tls-ca", self.ca]
+                client = self.authority.issue("client")
+                self.assertEqual("[zookeeper]\n", self.works(*options, "--tls-cert", client, "ls", "/"))
+                self.fails(3, "it may want a client certificate: --tls-cert", *options, "ls", "/")
+                stranger = Authority(self.directory, "elsewhere").issue("intruder")
+                self.fails(3, "TLS: the server refuses", *options, "--tls-cert", stranger, "ls", "/")
+                server.remove()
+
+    def talks(self, server, version):
+        context = ssl.create_default_context(cafile=self.ca)
+        context.minimum_version = context.maximum_version = version
+        with socket.create_connection(("127.0.0.1", server.secure_port)) as plain:
+            try:
+                context.wrap_socket(plain, server_hostname="localhost").close()
+                return True
+            except ssl.SSLError:
+                return False
+
+    def test_a_server_of_another_version(self):
+        """Its alert is a protocol_version, for which a client certificate is no remedy."""
+        with socket.create_server(("127.0.0.1", 0)) as old:
+            def refuse():
+                while True:
+                    try:
+                        with old.accept()[0] as connection:
+                            connection.recv(4096)
+                            connection.sendall(bytes([21, 3, 1, 0, 2, 2, 70]))
+                    except OSError:
+                        return
+            threading.Thread(target=refuse, daemon=True).start()
+            err = self.fails(3, "TLS: the server refuses", "-s", f"127.0.0.1:{old.getsockname()[1]}", "--tls-ca", self.ca, "ls", "/")
+            self.assertIn("protocol version", err)
+            self.assertNotIn("--tls-cert", err)
+            old.shutdown(socket.SHUT_RDWR)
+
+    def test_many_lost_connections(self):
+        server = self.server(self.certificate, self.ca)
+        with Proxy(server.secure_port) as proxy:
+            shell = self.shell("-s", proxy.address, "--tls-ca", self.ca)
+            shell.answer("create /much " + "x" * 60000, "/much")
+
+            def lose(times):
+                for _ in range(times):
+                    proxy.cut()
+                    shell.answer("get /much", "x" * 60000)
+                return self.descriptors(shell), self.memory(shell)
+
+            descriptors, memory = lose(10)
+            later, more = lose(20)
+            self.assertEqual(descriptors, later)
+        self.assertLess(more - memory, 400)  # a connection takes some 50 KiB
+
+    @staticmethod
+    def descriptors(shell):
+        return len(os.listdir(f"/proc/{shell.process.pid}/fd"))
+
+    @staticmethod
+    def memory(shell):
+        with open(f"/proc/{shell.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", file.read())[1])
+
+    def test_several_names_of_one_address(self):
+        server = self.server(self.authority.issue("named", "DNS:localhost"), self.ca)
+        names = [f"{host}:{server.secure_port}" for host in ("127.0.0.1", "localhost")]
+        for servers in (names, names[::-1]):
+            for _ in range(4):  # which of them comes first is random
+                self.assertEqual("[zookeeper]\n", self.works("-s", ",".join(servers), "--tls-ca", self.ca, "ls", "/"))
+        self.fails(3, "certificate is not for 127.0.0.1, but for localhost", "-s", names[0], "--tls-ca", self.ca, "ls", "/")
+
+
+if __name__ == "__main__":
+    main()
