@@ -117,8 +117,8 @@ int run(Context& cx, const Args& a) {
                    .set("unchanged", counts.unchanged),
                fmt::format("created {}, set {}, unchanged {}", counts.created, counts.set,
                            counts.unchanged));
-  counters.finish(cx);
   if (files.hidden > 0) cx.out.err_line("{} left out", counted_were(files.hidden, "hidden file"));
+  counters.finish(cx);
   return status::ok;
 }
 

@@ -227,8 +227,8 @@ int run(Context& cx, const Args& a) {
                     source),
         status::failure, source);
   }
-  counters.finish(cx);
   if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
+  counters.finish(cx);
   return status::ok;
 }
 
