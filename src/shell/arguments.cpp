@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 namespace zksh {
@@ -170,6 +171,17 @@ void take(const Configuration& config, Arguments& arguments) {
   }
 }
 
+/// Whether the words are a command with -o json.
+bool is_json_command(const std::vector<std::string>& words) {
+  const auto* const command = words.empty() ? nullptr : command_named(words.front());
+  if (!command || !may_choose_format(words)) return false;
+  const auto arguments = command->arguments();
+  const auto options = given_words(arguments, std::span(words).subspan(1)).options;
+  return std::ranges::any_of(options, [](const GivenWords::Option& given) {
+    return is_output_option(*given.option) && given.value == "json";
+  });
+}
+
 /// The options that determine how sessions are opened and secured.
 std::vector<std::string> session_options_of(const GivenOptions& given) {
   constexpr std::array others{"--profile", "-r", "--log-level", "--client-configuration"};
@@ -199,9 +211,11 @@ Arguments parse_arguments(std::vector<std::string> words) {
   auto& config = arguments.configuration;
   config.read_files(requested_profile(given.find("--profile")));
   overlay(given, config);
+  // News and warnings then have the format of the only command, too.
+  arguments.scripts = scripts_of(given);
+  if (arguments.scripts.empty() && is_json_command(arguments.command))
+    config.set("output", "json", "-o");
   take(config, arguments);
-  arguments.json = arguments.format == Format::Json ||
-                   (may_choose_format(arguments.command) && choose_json(arguments.command));
   arguments.sandbox_servers = parse_sandbox(given);
   if (arguments.sandbox_servers > 0 && given.has("--server"))
     throw UsageError("--sandbox starts servers of its own; use it without --server");
@@ -217,7 +231,6 @@ Arguments parse_arguments(std::vector<std::string> words) {
   if (given.has("--show-config")) arguments.answer = config.report();
   arguments.keep_going = given.has("--keep-going");
   arguments.quiet = given.has("--quiet");
-  arguments.scripts = scripts_of(given);
   take_script_arguments(arguments);
   arguments.pipe = parse_pipe(given, arguments);
   return arguments;

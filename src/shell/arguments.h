@@ -34,7 +34,6 @@ struct Arguments {
   Protection protection;
   std::string warning{};  ///< for the user, or empty
   Format format = Format::Zkcli;
-  bool json = false;  ///< whether messages are JSON until a command runs
   bool keep_going = false;
   bool quiet = false;
   std::optional<PipeSettings> pipe{};   ///< --pipe

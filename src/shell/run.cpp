@@ -459,13 +459,11 @@ int run(const Arguments& arguments) {
       return status::ok;
     });
   prepare_security(arguments.session.security);
-  auto before_commands = style;
-  if (arguments.json) before_commands.format = Format::Json;
-  const auto [sandbox, started] = start_sandbox(base, before_commands, arguments);
+  const auto [sandbox, started] = start_sandbox(base, style, arguments);
   if (started != status::ok) return started;
   if (!arguments.warning.empty())
-    queue.add(Stream::Err,
-              arguments.json ? note_line(arguments.warning) : "zksh: " + arguments.warning + '\n');
+    queue.add(Stream::Err, style.format == Format::Json ? note_line(arguments.warning)
+                                                        : "zksh: " + arguments.warning + '\n');
   return serve(base, arguments, style, sandbox.get());
 }
 
