@@ -15,10 +15,15 @@ unpack_c_client() {
   rm -rf "$unpacked.part"
   mkdir -p "$unpacked.part"
   (
-    cd "$unpacked.part"
-    apt-get -q download -o APT::Sandbox::User="$(id -un)" "$package" </dev/null >&2
-    dpkg-deb -x "$package"_*.deb .
-    rm "$package"_*.deb
+    cd "$unpacked.part" || exit
+    download=(apt-get -q download -o "APT::Sandbox::User=$(id -un)" "$package")
+    "${download[@]}" </dev/null >&2 || {
+      # As in install_missing: the package lists are missing or outdated.
+      as_root=()
+      [ "$(id -u)" = 0 ] || as_root=(sudo)
+      "${as_root[@]}" apt-get -q update </dev/null >&2
+      "${download[@]}" </dev/null >&2
+    } && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb
   ) || { rm -rf "$unpacked.part"; return 1; }
   rm -rf "$unpacked"
   mv "$unpacked.part" "$unpacked"
