@@ -40,9 +40,11 @@ extern const Command whoami_command = make_command(
      .group = "Access",
      .summary = "Show the identities of this session",
      .keywords = {"login", "identity", "user"},
-     .details = "Shows the session's address and the identities that addauth has added. The C "
-                "client cannot ask the server (whoAmI), so zksh shows what it remembers: behind "
-                "NAT the address is the local one, and a superuser is not shown as such.",
+     .details =
+         "Shows the session's address and the identities that addauth has added. The C "
+         "client cannot ask the server (whoAmI), so zksh shows what it remembers: behind "
+         "NAT the address is the local one, a superuser is not shown as such, and a Kerberos "
+         "principal is shown with its realm, which servers may be configured to drop.",
      .examples = {{"whoami", "Who am I?"}},
      .json = "identities",
      .zkcli_syntax = "",

@@ -27,6 +27,10 @@ test       | libgmock-dev         |                     | its matchers
 build      | libssl-dev           |                     | TLS
 build      | libsasl2-dev         |                     | SASL
 test       | libsasl2-modules     |                     | DIGEST-MD5 for SASL
+test       | libsasl2-modules-gssapi-mit |           | Kerberos for SASL
+test       | krb5-kdc             |                     | a Kerberos server
+test       | krb5-admin-server    |                     | adds principals to it
+test       | krb5-user            |                     | gets tickets
 test       | openssl              | command -v openssl  | makes certificates
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
 test       | python3-jsonschema   |                     | validates the output of -o json

@@ -2,17 +2,23 @@
 #include "session/sasl.h"
 
 #include "base/error.h"
+#include "base/monitor.h"
 #include "base/shared_library.h"
+#include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <sasl/sasl.h>
+#include <system_error>
+#include <thread>
 
 namespace zksh {
 namespace {
@@ -25,6 +31,7 @@ struct CyrusSasl {
   decltype(&::sasl_client_step) sasl_client_step = nullptr;
   decltype(&::sasl_dispose) sasl_dispose = nullptr;
   decltype(&::sasl_errdetail) sasl_errdetail = nullptr;
+  decltype(&::sasl_getprop) sasl_getprop = nullptr;
   decltype(&::sasl_global_listmech) sasl_global_listmech = nullptr;
   decltype(&::sasl_set_mutex) sasl_set_mutex = nullptr;
 };
@@ -39,6 +46,7 @@ const CyrusSasl& cyrus_sasl() {
     library.find("sasl_client_step", found.sasl_client_step);
     library.find("sasl_dispose", found.sasl_dispose);
     library.find("sasl_errdetail", found.sasl_errdetail);
+    library.find("sasl_getprop", found.sasl_getprop);
     library.find("sasl_global_listmech", found.sasl_global_listmech);
     library.find("sasl_set_mutex", found.sasl_set_mutex);
     if (!library.problem().empty())
@@ -144,7 +152,7 @@ void prepare_sasl(const SaslSettings& settings) {
 }
 
 SaslExchange::SaslExchange(const SaslSettings& settings, const std::string& host)
-    : mechanism_(settings.mechanism) {
+    : mechanism_(settings.mechanism), host_(host) {
   // ZooKeeper's servers use this name for DIGEST-MD5, whatever their machine; for Kerberos they use
   // the machine's.
   const auto* const name = mechanism_ == digest ? "zk-sasl-md5" : host.c_str();
@@ -157,20 +165,65 @@ SaslExchange::~SaslExchange() {
   if (connection_) cyrus_sasl().sasl_dispose(&connection_);
 }
 
-std::optional<SaslExchange::Step> SaslExchange::begin() {
-  if (!connection_) return std::nullopt;
+SaslExchange::Step SaslExchange::advance(const std::shared_ptr<SaslExchange>& exchange,
+                                         const std::optional<std::string>& token,
+                                         const std::stop_token& stop) {
+  constexpr std::chrono::seconds longest{8};
+  const auto take = [exchange, token] {
+    return token ? exchange->proceed(*token) : exchange->begin();
+  };
+  if (exchange->mechanism_ == digest) return take();
+  struct Taken {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::optional<Step> step;
+  };
+  const auto taken = std::make_shared<Taken>();
+  try {
+    std::thread([take, taken] {
+      auto step = take();
+      const std::lock_guard lock(taken->mutex);
+      taken->step = std::move(step);
+      taken->changed.notify_one();
+    }).detach();
+  } catch (const std::system_error& error) {
+    return {.failed = true,
+            .problem = fmt::format("cannot start a thread for Kerberos ({})",
+                                   std::strerror(error.code().value()))};
+  }
+  std::unique_lock lock(taken->mutex);
+  const auto has_step = [&] { return taken->step.has_value(); };
+  if (!taken->changed.wait_until(lock, stop, Clock::now() + longest, has_step))
+    return {
+        .failed = true,
+        .problem = fmt::format("no Kerberos server (KDC) has answered for {} s; is it reachable?",
+                               longest.count())};
+  return std::move(*taken->step);
+}
+
+SaslExchange::Step SaslExchange::begin() {
+  if (!connection_) return {.failed = true};
   const char* bytes = nullptr;
   const char* chosen = nullptr;
   unsigned size = 0;
   const int result = cyrus_sasl().sasl_client_start(connection_, mechanism_.c_str(), nullptr,
                                                     &bytes, &size, &chosen);
   auto first = step(result, bytes, mechanism_ == digest ? 0 : size);
-  if (first) first->is_over = false;  // the server answers in any case
+  first.is_over = false;  // the server answers in any case
+  begun_ = true;
   return first;
 }
 
-std::optional<SaslExchange::Step> SaslExchange::proceed(std::string_view token) {
-  if (expects_last_) return Step{.is_over = true};
+SaslExchange::Step SaslExchange::proceed(std::string_view token) {
+  if (expects_last_) {
+    Step last{.is_over = true};
+    const void* user = nullptr;
+    if (cyrus_sasl().sasl_getprop(connection_, SASL_USERNAME, &user) == SASL_OK && user != nullptr)
+      last.user = static_cast<const char*>(user);
+    return last;
+  }
+  // So answers a server without SASL, to whatever it is sent: Kerberos would begin again and again.
+  if (token.empty() && mechanism_ != digest) return {.failed = true};
   const char* bytes = nullptr;
   unsigned size = 0;
   const int result = cyrus_sasl().sasl_client_step(
@@ -178,16 +231,36 @@ std::optional<SaslExchange::Step> SaslExchange::proceed(std::string_view token) 
   return step(result, bytes, size);
 }
 
-std::optional<SaslExchange::Step> SaslExchange::step(int result, const char* bytes, unsigned size) {
-  if (result != SASL_OK && result != SASL_CONTINUE) {
-    if (const char* const detail = cyrus_sasl().sasl_errdetail(connection_)) problem_ = detail;
-    return std::nullopt;
-  }
+SaslExchange::Step SaslExchange::step(int result, const char* bytes, unsigned size) {
+  if (result != SASL_OK && result != SASL_CONTINUE)
+    return {.failed = true, .problem = mechanism_ == digest ? "" : kerberos_problem()};
   Step next;
   if (result == SASL_CONTINUE || size > 0) next.token.emplace(bytes ? bytes : "", size);
   expects_last_ = result == SASL_OK && mechanism_ == "GSSAPI";
   next.is_over = result == SASL_OK && !expects_last_;
   return next;
+}
+
+/// "… GSSAPI Error: Unspecified GSS failure.  Minor code may provide more information (Ticket
+/// expired)": only what is in the parentheses says something.
+std::string SaslExchange::kerberos_problem() const {
+  const char* const detail = cyrus_sasl().sasl_errdetail(connection_);
+  if (detail == nullptr) return {};
+  std::string_view text = detail;
+  if (const auto begin = text.find(" ("); begin != std::string_view::npos && text.ends_with(')'))
+    text = text.substr(begin + 2, text.size() - begin - 3);
+  if (text == "Success") return {};  // the server's refusal, mostly of an expired ticket
+  const auto says = [&](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  std::string_view remedy;
+  if (says("credentials") || says("expired"))
+    remedy = "; get a ticket with kinit, then connect again";
+  else if (says("not found in Kerberos database") || says("not found in database"))
+    remedy = "; name the servers as their principals do, zookeeper/HOST";
+  return fmt::format("Kerberos{}: {}{}",
+                     begun_ ? "" : fmt::format(" gives no ticket for zookeeper/{}", host_),
+                     escape_for_terminal(text), remedy);
 }
 
 }  // namespace zksh

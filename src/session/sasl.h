@@ -3,7 +3,9 @@
 
 #include "client/security.h"
 
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -31,22 +33,27 @@ class SaslExchange {
   struct Step {
     std::optional<std::string> token{};  ///< to send
     bool is_over = false;                ///< the connection is authenticated
+    bool failed = false;
+    std::string problem{};  ///< why this machine's Kerberos failed, for the user; may be empty
+    std::string user{};     ///< once it is over, the user's Kerberos principal
   };
-  /// The first step; nullopt if it fails, with a problem. With GSSAPI it may ask a KDC, which
-  /// blocks.
-  std::optional<Step> begin();
-  /// The step after a token from the server. As begin.
-  std::optional<Step> proceed(std::string_view token);
-  /// What this machine's mechanism says of its failure, for the user; may be empty.
-  const std::string& problem() const { return problem_; }
+  /// Takes the first step, without a token, or the one after a token from the server. With GSSAPI
+  /// it may ask a KDC: blocks for at most 8 s, and ends early, failed, on a stop. Kerberos itself
+  /// waits for half a minute, on a thread of its own that keeps the exchange.
+  static Step advance(const std::shared_ptr<SaslExchange>& exchange,
+                      const std::optional<std::string>& token, const std::stop_token& stop);
 
  private:
-  std::optional<Step> step(int result, const char* bytes, unsigned size);
+  Step begin();
+  Step proceed(std::string_view token);
+  Step step(int result, const char* bytes, unsigned size);
+  std::string kerberos_problem() const;
 
   std::string mechanism_;
+  std::string host_;
   sasl_conn* connection_ = nullptr;
+  bool begun_ = false;
   bool expects_last_ = false;  ///< the server's token after the client's last
-  std::string problem_{};
 };
 
 }  // namespace zksh

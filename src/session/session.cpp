@@ -128,9 +128,10 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
     int tries = 0;       ///< consecutive failures; more if another would fail too
   };
   std::map<std::string, TlsFailure> tls_failures;  ///< by the server's name, HOST:PORT
-  std::string sasl_problem;  ///< what this machine's SASL said of its failure; may be empty
+  std::string sasl_problem;   ///< of this machine's Kerberos, for the user; empty if it works
+  std::string kerberos_user;  ///< the principal; empty without Kerberos
   // Of the opener's thread:
-  std::unique_ptr<SaslExchange> sasl;
+  std::shared_ptr<SaslExchange> sasl;
   std::uint64_t sasl_connection = 0;  ///< the one that it is for
   /// By the context of their watches, a number that the C client passes back, not a pointer: it
   /// silently drops unfired watches. All watches of a mailbox share it, so the C client fires one
@@ -784,7 +785,10 @@ std::string Session::connection_problem() {
 std::string Session::problem_with(const Handle* on, const ConnectString& servers,
                                   const std::string& hint) {
   const auto failures = monitor_.with_lock([&](const Monitor::Held& held) {
-    return on ? on->tls_reasons(held) : std::map<std::string, std::string>();
+    auto all = on ? on->tls_reasons(held) : std::map<std::string, std::string>();
+    if (on && !on->sasl_problem.empty())
+      for (const auto& server : servers.servers) all.emplace(server.text(), on->sasl_problem);
+    return all;
   });
   const auto refused = refused_answer();
   return diagnose_connection(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
@@ -901,6 +905,7 @@ std::shared_ptr<Session::Handle> Session::make_handle(const std::string& server)
     throw Error("cannot connect to " + diagnose_connection(servers), status::no_connection);
   fresh->names = std::move(order.names);
   fresh->opened = fresh->looked_up = Clock::now();
+  if (fresh->wants_sasl()) start_opener();
   const bool begun = fresh->wire.begin([&] {
     // Several servers have been shuffled already; the addresses of a single name have not.
     zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
@@ -1049,12 +1054,14 @@ void Session::replace_session(const std::string& server, const std::function<voi
 void Session::refuse(const Handle& fresh) {
   SessionState state{};
   std::string end;
+  std::string sasl_problem;
   monitor_.with_lock([&](const Monitor::Held&) {
     state = fresh.state;
+    sasl_problem = fresh.sasl_problem;
     if (state_->phase == Phase::Open) end = "; the current session stays open";
   });
   if (state == SessionState::AuthFailed) {
-    const auto why = why_settings_refused();
+    const auto why = why_settings_refused(sasl_problem);
     throw Error("authentication failed" + (why.empty() ? "" : ": " + why) + end,
                 status::not_authorised);
   }
@@ -1208,7 +1215,7 @@ void Session::serve(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     state_->opener.await(stop, next_look_up());
     if (stop.stop_requested()) return;
-    run_sasl();
+    run_sasl(stop);
     open_one(stop);
     look_up_again();
     try {
@@ -1220,8 +1227,10 @@ void Session::serve(const std::stop_token& stop) {
   }
 }
 
-/// Takes the steps of SASL exchanges that are due. Kerberos may ask a KDC for a while.
-void Session::run_sasl() {
+/// Takes the steps of SASL exchanges that are due. Without a ticket for a server a new session
+/// cannot begin. One that has begun tries again: a KDC may be away for a moment, or the user gets a
+/// new ticket.
+void Session::run_sasl(const std::stop_token& stop) {
   while (true) {
     std::optional<SaslJob> job;
     monitor_.with_lock([&](const Monitor::Held&) {
@@ -1231,26 +1240,34 @@ void Session::run_sasl() {
     });
     if (!job) return;
     auto& on = *job->handle;
-    std::optional<SaslExchange::Step> step;
-    if (!job->token && job->error == 0) {
-      on.sasl = std::make_unique<SaslExchange>(settings_.security.sasl, job->host);
+    const bool begins = !job->token && job->error == 0;
+    if (begins) {
+      on.sasl = std::make_shared<SaslExchange>(settings_.security.sasl, job->host);
       on.sasl_connection = job->connection;
-      step = on.sasl->begin();
+      if (settings_.security.sasl.mechanism == "GSSAPI")
+        monitor_.with_lock(
+            [&](const Monitor::Held&) { on.sasl_problem = "Kerberos has not answered yet"; });
     } else if (on.sasl_connection != job->connection) {
       continue;  // of a connection that is lost
-    } else if (job->error == 0) {
-      step = on.sasl->proceed(*job->token);
     }
-    if (step) {
-      if (step->token) on.wire.send_sasl(job->connection, *step->token);
-      if (step->is_over) on.wire.end_sasl(job->connection);
+    const auto step = job->error == 0 ? SaslExchange::advance(on.sasl, job->token, stop)
+                                      : SaslExchange::Step{.failed = true};
+    if (stop.stop_requested()) return;
+    const bool retries = monitor_.with_lock([&](const Monitor::Held&) {
+      if (step.is_over) on.kerberos_user = step.user;
+      on.sasl_problem = step.problem;
+      return begins && on.ever_connected;
+    });
+    if (step.token) on.wire.send_sasl(job->connection, *step.token);
+    if (step.is_over) on.wire.end_sasl(job->connection);
+    if (!step.failed) continue;
+    if (retries) {
+      on.wire.drop_sasl(job->connection);
       continue;
     }
     on.wire.stop();
-    monitor_.change([&](const Monitor::Held& held) {
-      on.sasl_problem = on.sasl->problem();
-      on.note_state(held, SessionState::AuthFailed, nullptr);
-    });
+    monitor_.change(
+        [&](const Monitor::Held& held) { on.note_state(held, SessionState::AuthFailed, nullptr); });
   }
 }
 
@@ -1334,9 +1351,12 @@ std::vector<Identity> Session::identities() {
   std::vector<Identity> all;
   if (const auto own = own_address(on.get()); !own.empty())
     all.push_back({.scheme = "ip", .id = own});
-  // With Kerberos, the servers may or may not strip the realm.
-  if (const auto& sasl = settings_.security.sasl; sasl.mechanism == "DIGEST-MD5")
-    all.push_back({.scheme = "sasl", .id = sasl.user});
+  // With Kerberos, servers drop the realm if they are configured to.
+  const auto& sasl = settings_.security.sasl;
+  const auto principal =
+      monitor_.with_lock([&](const Monitor::Held&) { return on->kerberos_user; });
+  if (const auto& user = sasl.mechanism == "DIGEST-MD5" ? sasl.user : principal; !user.empty())
+    all.push_back({.scheme = "sasl", .id = user});
   for (const auto& [scheme, secret] : credentials()) {
     if (scheme == "ip") continue;  // the server adds what it already knows
     // Only the servers know the ids of schemes other than digest.
@@ -1352,18 +1372,20 @@ bool Session::sent_others(const Monitor::Held& held) const {
 }
 
 std::string Session::why_refused(const Monitor::Held& held) const {
-  return sent_others(held) ? "" : why_settings_refused();
+  return sent_others(held) ? "" : why_settings_refused(of_handle(held, &Handle::sasl_problem));
 }
 
-std::string Session::why_settings_refused() const {
+std::string Session::why_settings_refused(const std::string& sasl_problem) const {
   const auto& sasl = settings_.security.sasl;
+  if (!sasl_problem.empty()) return sasl_problem;
+  if (sasl.mechanism == "GSSAPI")
+    return "the servers do not support SASL GSSAPI, or refused the Kerberos ticket; "
+           "kinit gets a new one";
   if (!sasl.mechanism.empty())
     return fmt::format(
-        "the servers do not support SASL {}{}, or refused {} or the password; correct it and start "
-        "zksh again",
-        sasl.mechanism,
-        sasl.mechanism == "DIGEST-MD5" ? " (3.9.4 and later need -Dzookeeper.fips-mode=false)" : "",
-        sasl.user.empty() ? "the user" : "the user " + sasl.user);
+        "the servers do not support SASL {} (3.9.4 and later need -Dzookeeper.fips-mode=false), or "
+        "refused the user {} or the password; correct it and start zksh again",
+        sasl.mechanism, sasl.user);
   const auto& file = settings_.credentials_file;
   if (file.empty()) return {};
   return fmt::format(

@@ -136,14 +136,14 @@ class Session final : public Client {
   T of_handle(const Monitor::Held& held, T Handle::*member) const;
   Pending<Nothing> add_auth_to(Handle* on, const Credential& credential);
   bool sent_others(const Monitor::Held& held) const;
-  std::string why_settings_refused() const;
+  std::string why_settings_refused(const std::string& sasl_problem) const;
   std::string problem_with(const Handle* on, const ConnectString& servers,
                            const std::string& hint = {});
   [[noreturn]] void refuse(const Handle& fresh);
   std::shared_ptr<SessionLease> present_lease();
   Clock::time_point next_look_up();
   void look_up_again();
-  void run_sasl();
+  void run_sasl(const std::stop_token& stop);
   void ask_for_tick(const std::stop_token& stop);
   void ask_for_modes(const std::stop_token& stop);
   std::shared_ptr<Handle> make_handle(const std::string& server);

@@ -287,6 +287,11 @@ void Wire::end_sasl(std::uint64_t connection) {
   WireLoop::one().call(*this);
 }
 
+void Wire::drop_sasl(std::uint64_t connection) {
+  const Hold hold(*this);
+  if (id_ != 0) socket_.drop_sasl(connection);
+}
+
 void Wire::stop() {
   const Hold hold(*this);
   if (id_ != 0) WireLoop::one().remove(*this);

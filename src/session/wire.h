@@ -67,6 +67,8 @@ class Wire {
   /// Takes the steps of a SASL exchange (WireOwner::continue_sasl).
   void send_sasl(std::uint64_t connection, std::string_view token);
   void end_sasl(std::uint64_t connection);
+  /// Ends the connection: the C client tries the next server, as if this one had closed it.
+  void drop_sasl(std::uint64_t connection);
   /// Has nothing more sent or received, and no new connection made.
   void stop();
   /// Asks the server to end the session, and takes the handle from everybody. Does not block.

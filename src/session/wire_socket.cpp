@@ -306,6 +306,10 @@ void WireSocket::end_sasl(std::uint64_t connection) {
   if (connection == connection_ && sasl_ == Sasl::Exchange) sasl_ = Sasl::Delivery;
 }
 
+void WireSocket::drop_sasl(std::uint64_t connection) {
+  if (connection == connection_ && sasl_ == Sasl::Exchange) shutdown(fd_, SHUT_RDWR);
+}
+
 bool WireSocket::may_have_unread() const {
   return !unread_.empty() || sasl_ == Sasl::Delivery || (tls_ && tls_->may_have_unread());
 }

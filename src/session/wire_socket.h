@@ -126,6 +126,8 @@ class WireSocket {
   /// still this one.
   void send_sasl(std::uint64_t connection, std::string_view token);
   void end_sasl(std::uint64_t connection);
+  /// Ends the connection if it is still this one.
+  void drop_sasl(std::uint64_t connection);
 
   // For the C client; they return what the C library's functions do.
   int connect(int fd, const sockaddr* address, socklen_t size);

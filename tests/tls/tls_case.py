@@ -114,14 +114,19 @@ class Shell:
         until = time.monotonic() + limit
         self.give(line)
         while time.monotonic() < until and readable(self.process.stdout, until - time.monotonic()):
-            self.said += os.read(self.process.stdout.fileno(), 1 << 20).decode()
-            if re.search(rf"^{re.escape(expected)}$", self.said, re.MULTILINE):
+            if re.search(rf"^{re.escape(expected)}$", self.read(), re.MULTILINE):
                 return
             if re.search(r"stdin:\d+: failed \(status 3\)\n", self.said):
                 self.give(line)
             elif re.search(r"stdin:\d+: failed \(", self.said):
                 break
         raise AssertionError(f"{line[:100]}: {self.said[-1000:]}")
+
+    def read(self):
+        """What it has said since the last line."""
+        while readable(self.process.stdout, 0) and (said := os.read(self.process.stdout.fileno(), 1 << 20)):
+            self.said += said.decode()
+        return self.said
 
     def give(self, line):
         self.said = ""
