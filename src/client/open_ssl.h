@@ -36,11 +36,13 @@ namespace zksh {
                                                               each(a2i_IPADDRESS)                  \
                                                                   each(d2i_PKCS12_bio)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a name that is declared has none.
 struct OpenSsl {
 #define ZKSH_DECLARE(name) decltype(&::name) name = nullptr;
   ZKSH_OPEN_SSL(ZKSH_DECLARE)
 #undef ZKSH_DECLARE
 };
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Loads the library at the first call, which blocks for a moment. Throws UsageError, naming the
 /// package, if it is not installed. From any thread.

@@ -119,8 +119,8 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
       line += fmt::format(" (has held it for {})", seconds_text(*place.holder_age_ms));
     return line;
   }
-  const auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position),
-                                place.count, behind(place));
+  auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position), place.count,
+                          behind(place));
   if (!place.holder_age_ms) return line;
   // The time in the queue; only the holder knows how much of it was waiting.
   const auto holder = fmt::format("has held it for at most {}", seconds_text(*place.holder_age_ms));

@@ -1199,6 +1199,7 @@ std::set<std::string> find_writable(const std::vector<ServerAddress>& servers,
   constexpr std::chrono::seconds patience{1};
   constexpr std::size_t longest_answer = 64;
   std::vector<ServerQuestion> questions;
+  questions.reserve(servers.size());
   for (const auto& server : servers) questions.push_back({.server = server, .word = "isro"});
   const auto answers = inquire(
       questions, {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});

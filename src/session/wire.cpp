@@ -106,7 +106,7 @@ class WireLoop {
   }
 
   void wake() {
-    if (!is_here_) eventfd_write(bell_.get(), 1);
+    if (!is_here) eventfd_write(bell_.get(), 1);
   }
 
   void put_off(Wire& wire, Clock::time_point until) {
@@ -221,7 +221,7 @@ class WireLoop {
   }
 
   [[noreturn]] void run() {
-    is_here_ = true;
+    is_here = true;
     pthread_setname_np(pthread_self(), "wires");
     std::array<epoll_event, 64> ready{};
     while (true) {
@@ -237,7 +237,7 @@ class WireLoop {
     }
   }
 
-  static thread_local inline bool is_here_ = false;  ///< this thread is the wires'
+  static thread_local inline bool is_here = false;  ///< this thread is the wires'
   Fd epoll_;
   Fd bell_;
   bool started_ = false;

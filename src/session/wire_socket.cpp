@@ -15,18 +15,18 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-// The linker's names: those of the C library's own functions, and of their replacements.
+// For the linker, these are the C library's functions and their replacements.
 extern "C" {
-int __real_connect(int fd, const sockaddr* address, socklen_t size);
-ssize_t __real_send(int fd, const void* buffer, std::size_t size, int flags);
-ssize_t __real_recv(int fd, void* buffer, std::size_t size, int flags);
-int __real_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
-                       addrinfo** result);
-int __wrap_connect(int fd, const sockaddr* address, socklen_t size);
-ssize_t __wrap_send(int fd, const void* buffer, std::size_t size, int flags);
-ssize_t __wrap_recv(int fd, void* buffer, std::size_t size, int flags);
-int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
-                       addrinfo** result);
+int real_connect(int fd, const sockaddr* address, socklen_t size) __asm__("__real_connect");
+ssize_t real_send(int fd, const void* buffer, std::size_t size, int flags) __asm__("__real_send");
+ssize_t real_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__real_recv");
+int real_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
+                     addrinfo** result) __asm__("__real_getaddrinfo");
+int wrap_connect(int fd, const sockaddr* address, socklen_t size) __asm__("__wrap_connect");
+ssize_t wrap_send(int fd, const void* buffer, std::size_t size, int flags) __asm__("__wrap_send");
+ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__wrap_recv");
+int wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
+                     addrinfo** result) __asm__("__wrap_getaddrinfo");
 }
 
 namespace zksh {
@@ -91,14 +91,14 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
-  return __real_connect(fd, address, size);
+  return real_connect(fd, address, size);
 }
 
 /// Sends what is unsent as far as the kernel takes it. False if the connection has failed.
 bool WireSocket::push() {
   if (tls_) unsent_ += std::exchange(tls_->output(), {});
   if (unsent_.empty()) return true;
-  const auto sent = __real_send(fd_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const auto sent = real_send(fd_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0) return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM;
   unsent_.erase(0, static_cast<std::size_t>(sent));
   return true;
@@ -159,7 +159,7 @@ void WireSocket::finish_close(Clock::time_point until) {
     if (left <= 0 || poll(&socket, 1, static_cast<int>(left)) <= 0) break;
     if ((socket.revents & POLLOUT) != 0 && !push()) break;
     if ((socket.revents & ~POLLOUT) == 0) continue;
-    if (__real_recv(fd_, dropped.data(), dropped.size(), MSG_DONTWAIT) <= 0) break;
+    if (real_recv(fd_, dropped.data(), dropped.size(), MSG_DONTWAIT) <= 0) break;
     if (ends_with_any_) break;
     if (!has_unsent()) until = std::min(until, Clock::now() + after_an_answer);
   }
@@ -169,7 +169,7 @@ void WireSocket::finish_close(Clock::time_point until) {
 ssize_t WireSocket::send(int fd, std::string_view bytes) {
   if (fd == question_) return static_cast<ssize_t>(bytes.size());
   link_.look_at_sent(bytes);
-  ssize_t sent = static_cast<ssize_t>(bytes.size());
+  auto sent = static_cast<ssize_t>(bytes.size());
   if (link_.sends_length() && length_.empty())
     length_ = bytes;  // it goes with its frame, in one packet
   else
@@ -185,9 +185,9 @@ ssize_t WireSocket::send(int fd, std::string_view bytes) {
 ssize_t WireSocket::receive(char* buffer, std::size_t size) {
   if (tls_) return receive_secured(buffer, size);
   if (unread_.empty() && size >= room_.size())  // the rest of a large frame
-    return __real_recv(fd_, buffer, size, MSG_DONTWAIT);
+    return real_recv(fd_, buffer, size, MSG_DONTWAIT);
   if (unread_.empty()) {
-    const auto came = __real_recv(fd_, room_.data(), room_.size(), MSG_DONTWAIT);
+    const auto came = real_recv(fd_, room_.data(), room_.size(), MSG_DONTWAIT);
     if (came <= 0) return came;
     unread_ = {room_.data(), static_cast<std::size_t>(came)};
   }
@@ -202,7 +202,7 @@ ssize_t WireSocket::receive_secured(char* buffer, std::size_t size) {
   if (is_missing(result)) {
     std::array<char, 16384> few;
     const std::span<char> room = room_.empty() ? std::span<char>(few) : room_;
-    const auto came = __real_recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
+    const auto came = real_recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
     if (is_missing(came)) return came;
     const bool had_hands_shaken = tls_->is_ready();
     tls_->receive({room.data(), static_cast<std::size_t>(std::max<ssize_t>(came, 0))});
@@ -352,28 +352,28 @@ void WireSocket::give_up() {
 
 using zksh::socket_here;
 
-int __wrap_connect(int fd, const sockaddr* address, socklen_t size) {
-  return socket_here ? socket_here->connect(fd, address, size) : __real_connect(fd, address, size);
+int wrap_connect(int fd, const sockaddr* address, socklen_t size) {
+  return socket_here ? socket_here->connect(fd, address, size) : real_connect(fd, address, size);
 }
 
-ssize_t __wrap_send(int fd, const void* buffer, std::size_t size, int flags) {
-  if (!socket_here || !socket_here->owns(fd)) return __real_send(fd, buffer, size, flags);
+ssize_t wrap_send(int fd, const void* buffer, std::size_t size, int flags) {
+  if (!socket_here || !socket_here->owns(fd)) return real_send(fd, buffer, size, flags);
   return socket_here->send(fd, {static_cast<const char*>(buffer), size});
 }
 
-ssize_t __wrap_recv(int fd, void* buffer, std::size_t size, int flags) {
-  if (!socket_here || !socket_here->owns(fd)) return __real_recv(fd, buffer, size, flags);
+ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) {
+  if (!socket_here || !socket_here->owns(fd)) return real_recv(fd, buffer, size, flags);
   return socket_here->recv(fd, static_cast<char*>(buffer), size);
 }
 
 /// The C client gets numeric addresses alone, and resolves each twice for every connection, with a
 /// flag (AI_ADDRCONFIG) for which the C library asks the kernel for all of this machine's
 /// addresses.
-int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
-                       addrinfo** result) {
+int wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
+                     addrinfo** result) {
   if (!socket_here || !node || !hints || !zksh::is_numeric(node))
-    return __real_getaddrinfo(node, service, hints, result);
+    return real_getaddrinfo(node, service, hints, result);
   auto numeric = *hints;
   numeric.ai_flags = (numeric.ai_flags & ~AI_ADDRCONFIG) | AI_NUMERICHOST | AI_NUMERICSERV;
-  return __real_getaddrinfo(node, service, &numeric, result);
+  return real_getaddrinfo(node, service, &numeric, result);
 }

@@ -68,7 +68,8 @@ class Packages(unittest.TestCase):
         self.assertFalse((top / ".git").exists())
         self.assertFalse(list(top.glob("build*")))
         # All files are there: it configures, and every rule of the build finds what it is made from.
-        run("cmake", "-S", top, "-B", top / "build", "-G", "Ninja", "-DZKSH_TESTS=OFF")
+        run("cmake", "-S", top, "-B", top / "build", "-G", "Ninja", "-DZKSH_TESTS=OFF",
+            f"-DCMAKE_PREFIX_PATH={BUILD}/libzookeeper-st-dev/usr")
         run("ninja", "-C", top / "build", "-n")
 
 
