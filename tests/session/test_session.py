@@ -295,7 +295,9 @@ class Lost(SessionTest):
             self.wait_node("/n")
 
             def notes():
-                return [line.split(" ", 1)[1] for line in self.text("err").splitlines() if "connect" in line]
+                # Not those about a `set` whose answer was cut off.
+                news = [line.partition(" ")[2] for line in self.text("err").splitlines()]
+                return [note for note in news if note.startswith(("connect", "reconnect"))]
 
             def lose(number):
                 connections = len(proxy.first_bytes)
