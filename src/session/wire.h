@@ -6,13 +6,11 @@
 //  - Every call into the C client is made under one lock for all handles, Wire::Hold. So are the
 //    completions and watchers that it calls. What it keeps for the whole process (the last
 //    request's number, the server that a read-only session found) is safe with that.
-//  - Nothing blocks under the lock. Names are looked up before (the C client gets numeric
-//  addresses),
-//    servers are asked for their mode elsewhere (WireSocket), and a handle is closed after it has
-//    been taken from everybody else.
+//  - Nothing blocks under the lock. Names are looked up before, so that the C client gets numeric
+//    addresses. Servers are asked for their mode elsewhere (WireSocket). A handle is closed after
+//    it has been taken from everybody else.
 //  - The lock comes before the Monitor. A thread that holds the Monitor must not take it: nothing
-//  is
-//    sent under the Monitor.
+//    is sent under the Monitor.
 //  - A request is written to the socket by the thread that makes it. What arrives is read by the
 //    wires' thread, which runs completions and watchers, in the order in which the server sent what
 //    they report: each zookeeper_process takes one frame. What continues a recipe (DeferredCalls)

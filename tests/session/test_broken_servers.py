@@ -305,6 +305,42 @@ class BrokenServers(unittest.TestCase):
                 shell.kill()
         self.assertEqual((0, 3), (shell.returncode, out.count("x\n")))
 
+    def test_a_member_that_takes_writes_is_moved_to(self):
+        """A session at a read-only server leaves it for one that says that it takes writes."""
+        is_there, moved = threading.Event(), threading.Event()
+
+        def read_only(c):
+            first = c.read(4)
+            if first == b"isro":
+                c.send(b"ro")
+                return
+            c.read(struct.unpack(">i", first)[0])
+            c.send(c.welcome(timeout=6000)[:-1] + b"\1")
+            is_there.set()
+            c.serve()
+
+        def writable(c):
+            first = c.read(4)
+            if first == b"isro":
+                c.send(b"rw")
+            elif is_there.is_set():  # else the session begins there
+                c.read(struct.unpack(">i", first)[0])
+                c.send(c.welcome(timeout=6000))
+                moved.set()
+                c.serve()
+
+        with BrokenServer(read_only) as one, BrokenServer(writable) as other, \
+                subprocess.Popen([ZKSH, "-r", "-s", f"{one.address},{other.address}"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as shell:
+            try:
+                shell.stdin.write("get /a\n")
+                shell.stdin.flush()
+                self.assertTrue(moved.wait(20))
+                out, _ = shell.communicate("get /a\n", timeout=20)
+            finally:
+                shell.kill()
+        self.assertEqual((0, 2), (shell.returncode, out.count("x\n")))
+
     def test_codes_of_no_known_kind(self):
         status, out, err = self.zksh(asked(lambda c: (c.send(c.answer(code=-9999)), c.serve())), "-c", READS[0])
         self.assertEqual((status, out, err), (12, "", "KeeperErrorCode = Unknown error -9999 for /a\n"))
