@@ -70,7 +70,12 @@ int run(Context& cx, const Args& a) {
       progress.advance();
     };
     const auto missing = [&](const std::string& path) { skipped.missing(path); };
-    walk_tree(cx.client, {.tops = {top}, .missing = missing, .limits = limits, .enter = enter},
+    walk_tree(cx.client,
+              {.tops = {top},
+               .missing = missing,
+               .stats = a.all || cx.out.json(),
+               .limits = limits,
+               .enter = enter},
               cx.stop);
     progress.end();
     if (census.nodes > 0) print(cx, a, top, census, tops.size() > 1);

@@ -33,7 +33,10 @@ int run(Context& cx, const Args& a) {
                             : cx.out.shown(node.path));
   };
   walk_for_lines(cx, a.walk,
-                 {.depth = a.filter.depth(), .acls = a.filter.acl.has_value(), .enter = enter},
+                 {.depth = a.filter.depth(),
+                  .stats = a.filter.needs_stats() || cx.out.json(),
+                  .acls = a.filter.acl.has_value(),
+                  .enter = enter},
                  lines, skipped);
   return skipped.report();
 }

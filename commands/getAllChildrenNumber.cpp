@@ -14,17 +14,26 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The top of the subtree, which is not counted.");
 }
 
+int print(Context& cx, const std::string& path, std::int64_t count) {
+  print_result(cx, path_json(path).set("nodes", count), std::to_string(count));
+  return status::ok;
+}
+
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
+  cx.client.learn_server(path, cx.stop);
+  const auto counted = cx.client.ask(
+      path, [&] { return cx.client.start_count_descendants(path); }, cx.stop);
+  if (counted.code == code::ok) return print(cx, path, counted.value);
+  if (counted.code != code::unimplemented) throw ZkError(counted.code, path);
   const auto top = cx.client.exists(path, Watch::none(), cx.stop);
   if (!top) throw ZkError(code::no_node, path);
-  std::size_t count = 0;
+  std::int64_t count = 0;
   const StatVisitor visitor{
       .visit = [&](const std::string& node, const Stat&) { count += node == path ? 0 : 1; },
       .unlistable = [](const ZkError& error) { throw error; }};
   visit_stats(cx.client, {path}, visitor, cx.stop);
-  print_result(cx, path_json(path).set("nodes", count), std::to_string(count));
-  return status::ok;
+  return print(cx, path, count);
 }
 
 }  // namespace
@@ -34,10 +43,12 @@ extern const Command getAllChildrenNumber_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Count all nodes below a node",
      .keywords = {"number", "size"},
-     .details = "The ZooKeeper C client has no call for this, so zksh walks the subtree, with many "
-                "requests in flight. It needs the READ permission on every node that has children. "
-                "Nodes that come or go meanwhile may or may not be counted. `count` counts the "
-                "top, too, and skips what it may not list.",
+     .details =
+         "A server of ZooKeeper 3.6 or later counts them itself, also those that this session "
+         "may not list. With an older one, or one that does not say its version (srvr), zksh "
+         "walks the subtree: it needs the READ permission on every node that has children, "
+         "and nodes that come or go meanwhile may or may not be counted. `count` counts the "
+         "top, too, and skips what it may not list.",
      .examples = {{"getAllChildrenNumber /zookeeper", "Count the nodes below /zookeeper."}},
      .json = "path nodes",
      .zkcli_syntax = "path"},

@@ -58,8 +58,8 @@ std::vector<std::string> as_in_zkcli(std::vector<Ephemeral> ephemerals) {
   return paths;
 }
 
-void print_paths(Context& cx, std::vector<Ephemeral> ephemerals) {
-  auto paths = as_in_zkcli(std::move(ephemerals));
+/// `paths`: in the order of zkCli.
+void print_paths(Context& cx, std::vector<std::string> paths) {
   if (cx.out.json() || cx.out.plain()) {
     std::ranges::sort(paths);
     for (const auto& path : paths) print_result(cx, path_json(path), cx.out.shown(path));
@@ -71,7 +71,16 @@ void print_paths(Context& cx, std::vector<Ephemeral> ephemerals) {
 
 int run(Context& cx, const Args& a) {
   const auto prefix = cx.resolve(a.prefix.value_or("/"));
-  cx.client.await_connection(prefix, cx.stop);
+  cx.client.learn_server(prefix, cx.stop);
+  const auto asked = cx.client.ask(
+      prefix, [&] { return cx.client.start_get_ephemerals(prefix); }, cx.stop);
+  if (asked.code == code::ok) {
+    auto paths = asked.value;
+    sort_as_cloned_java_set(paths);  // changes nothing unless they were seen through a chroot
+    print_paths(cx, std::move(paths));
+    return status::ok;
+  }
+  if (asked.code != code::unimplemented) throw ZkError(asked.code, prefix);
   const auto owner = cx.client.session_id();
   std::vector<Ephemeral> ephemerals;
   SkippedNodes skipped(cx);
@@ -82,7 +91,7 @@ int run(Context& cx, const Args& a) {
                                 },
                             .unlistable = [&](const ZkError& error) { skipped.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
-  print_paths(cx, std::move(ephemerals));
+  print_paths(cx, as_in_zkcli(std::move(ephemerals)));
   return skipped.report();
 }
 
@@ -94,11 +103,12 @@ extern const Command getEphemerals_command = make_command<Args>(
      .summary = "List the ephemeral nodes of this session",
      .keywords = {"session", "owner"},
      .details =
-         "The ZooKeeper C client has no call for this, so zksh walks the tree (below the prefix, "
-         "if given), with many requests in flight, and compares each node's owner with this "
-         "session. It needs the READ permission on every node that has children; nodes that may "
-         "not be listed are skipped and named on stderr, and the status is 7. The order is that of "
-         "zkCli, a hash table's; with -o plain and -o json the paths are sorted.",
+         "A server of ZooKeeper 3.6 or later knows them. With an older one, or one that does not "
+         "say its version (srvr), zksh walks the tree (below the prefix, if given), and compares "
+         "each node's owner with this session: it needs the READ permission on every node that has "
+         "children; nodes that may not be listed are skipped and named on stderr, and the status "
+         "is 7. The order is that of zkCli, a hash table's; with -o plain and -o json the paths "
+         "are sorted.",
      .examples = {{"create -e /app/me", "Create an ephemeral node."},
                   {"getEphemerals", "All ephemeral nodes of this session."},
                   {"getEphemerals /app/m", "Only those that begin with this prefix."}},

@@ -65,7 +65,8 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   };
   const auto set_all = [&] {
     try {
-      walk_tree(cx.client, {.tops = {top}, .limits = limits, .ahead = set, .enter = enter},
+      walk_tree(cx.client,
+                {.tops = {top}, .stats = false, .limits = limits, .ahead = set, .enter = enter},
                 cx.stop);
     } catch (const ZkError&) {
       writer.finish();  // earlier results are reported first

@@ -11,8 +11,27 @@ std::uint32_t hash_of(const Identity& identity) {
   return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
 }
 
-void print(Context& cx, std::vector<Identity> identities) {
+/// What the session remembers, in the servers' order.
+std::vector<Identity> remembered(Context& cx) {
+  auto identities = cx.client.identities();
   sort_as_java_map(identities, hash_of);
+  return identities;
+}
+
+/// What the server says. It names users without the hashes of their passwords, which ACLs need.
+std::vector<Identity> with_hashes(std::vector<Identity> said, std::vector<Identity> known) {
+  for (auto& identity : said) {
+    const auto same = std::ranges::find_if(known, [&](const Identity& one) {
+      return one.scheme == "digest" && one.scheme == identity.scheme && user_of(one) == identity.id;
+    });
+    if (same == known.end()) continue;
+    identity = *same;
+    known.erase(same);
+  }
+  return said;
+}
+
+void print(Context& cx, const std::vector<Identity>& identities) {
   if (cx.out.json())
     return print_json(cx, Json::object().set("identities", identities_json(identities)));
   if (!cx.out.plain()) cx.out.line("Auth scheme: User");
@@ -29,7 +48,10 @@ int run(Context& cx) {
     print(cx, {});
     return error.exit_status();
   }
-  print(cx, cx.client.identities());
+  cx.client.learn_server("", cx.stop);
+  const auto asked = cx.client.await(cx.client.start_who_am_i(), cx.stop);
+  const auto known = remembered(cx);
+  print(cx, asked.code == code::ok ? with_hashes(asked.value, known) : known);
   return status::ok;
 }
 
@@ -41,10 +63,11 @@ extern const Command whoami_command = make_command(
      .summary = "Show the identities of this session",
      .keywords = {"login", "identity", "user"},
      .details =
-         "Shows the session's address and the identities that addauth has added. The C "
-         "client cannot ask the server (whoAmI), so zksh shows what it remembers: behind "
-         "NAT the address is the local one, a superuser is not shown as such, and a Kerberos "
-         "principal is shown with its realm, which servers may be configured to drop.",
+         "Shows what the server (ZooKeeper 3.7 or later) says: the session's address and the "
+         "identities that addauth has added. Of an older server, or one that does not say its "
+         "version (srvr), zksh shows what it remembers: behind NAT the address is the local one, "
+         "a superuser is not shown as such, and a Kerberos principal is shown with its realm, "
+         "which servers may be configured to drop.",
      .examples = {{"whoami", "Who am I?"}},
      .json = "identities",
      .zkcli_syntax = "",

@@ -13,6 +13,12 @@ namespace {
 
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
+template <class T>
+Pending<T> unimplemented() {
+  return std::make_shared<Answer<T>>(
+      [](const Monitor::Held& /*held*/) { return Outcome<T>{.code = code::unimplemented}; });
+}
+
 }  // namespace
 
 /// Whether a read that failed with this code is to be sent again; if so, once it can be.
@@ -22,6 +28,69 @@ bool Client::await_repeat(int code, const std::string& path, Clock::time_point l
   const auto asked = server();
   await_reconnection(*this, path, last_answer, stop);
   return server() == asked;
+}
+
+Reads Client::read_singly(const std::vector<ReadOp>& ops, const Watch& watch) {
+  struct Part {
+    Pending<Node> value{};
+    Pending<Listing> listing{};
+    Pending<Stat> stat{};
+
+    bool is_there(const Monitor::Held& held) const {
+      if (value) return (*value)(held).has_value();
+      return listing ? (*listing)(held).has_value() : (*stat)(held).has_value();
+    }
+    ReadResult take(const Monitor::Held& held) const {
+      if (stat) return {.code = (*stat)(held)->code, .stat = (*stat)(held)->value};
+      if (value) {
+        auto& [code, node, culprit] = *(*value)(held);
+        return {.code = code, .data = std::move(node.data), .stat = node.stat};
+      }
+      auto& [code, list, culprit] = *(*listing)(held);
+      return {.code = code, .stat = list.stat, .names = std::move(list.names)};
+    }
+  };
+  std::vector<Part> parts(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& [what, path] = ops[i];
+    if (what == ReadOp::What::Value)
+      parts[i].value = start_get(path, Watch::none());
+    else if (what == ReadOp::What::Stat)
+      parts[i].stat = start_exists(path, Watch::none());
+    else
+      parts[i].listing = start_names(path, watch);
+  }
+  const auto count = parts.size();
+  using Answers = Answer<std::vector<ReadResult>>;
+  auto gather = [parts = std::move(parts),
+                 there = std::size_t{0}](const Monitor::Held& held) mutable -> Answers::Value {
+    while (there < parts.size() && parts[there].is_there(held)) ++there;
+    if (there < parts.size()) return std::nullopt;
+    Outcome<std::vector<ReadResult>> all;
+    all.value.reserve(parts.size());
+    for (const auto& part : parts) {
+      all.value.push_back(part.take(held));
+      if (is_connection_failure(all.value.back().code)) all.code = all.value.back().code;
+    }
+    return all;
+  };
+  return {.answer = std::make_shared<Answers>(std::move(gather)), .requests = count};
+}
+
+Pending<std::vector<std::string>> Client::start_get_ephemerals(const std::string& /*prefix*/) {
+  return unimplemented<std::vector<std::string>>();
+}
+
+Pending<std::int64_t> Client::start_count_descendants(const std::string& /*path*/) {
+  return unimplemented<std::int64_t>();
+}
+
+Pending<std::vector<Identity>> Client::start_who_am_i() {
+  return unimplemented<std::vector<Identity>>();
+}
+
+void Client::learn_server(const std::string& path, const std::stop_token& stop) {
+  await_connection(path, stop);
 }
 
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {

@@ -55,6 +55,26 @@ struct Listing {
   Stat stat;       ///< the parent's
 };
 
+/// One of several reads.
+struct ReadOp {
+  enum class What {
+    Value,  ///< value and Stat
+    Names,  ///< names of the children; the Stat only if it comes for nothing
+    // Servers cannot batch these; the value is read, too, and dropped.
+    Listing,  ///< names of the children, and Stat; may not be permitted where Stat is
+    Stat,
+  };
+  What what = What::Value;
+  std::string path;
+};
+/// What was read; the members that were not asked for are empty.
+struct ReadResult {
+  int code = code::ok;
+  Data data{};
+  Stat stat{};
+  NameList names{};  ///< in the server's order
+};
+
 namespace perm {
 inline constexpr int read = 1;
 inline constexpr int write = 2;
@@ -190,6 +210,14 @@ class Answer {
 template <class T>
 using Pending = std::shared_ptr<Answer<T>>;
 
+/// The future answer to several reads.
+struct Reads {
+  /// The results in the order of the reads. The outcome's code is that of the whole: an error means
+  /// that there are no results.
+  Pending<std::vector<ReadResult>> answer;
+  std::size_t requests = 0;  ///< how many were sent
+};
+
 /// How long a session lives for certain.
 struct Lease {
   BootClock::time_point end{};          ///< the clock's epoch if there is no session
@@ -311,6 +339,24 @@ class Client {
   virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
   /// As start_children, but the answer takes little more memory than the bytes of the names.
   virtual Pending<Listing> start_names(const std::string& path, const Watch& watch) = 0;
+  /// Reads many nodes with few requests, as far as the server supports that (3.6); else with a
+  /// request for each. Each read succeeds or fails by itself. The first call, which may be without
+  /// reads, has the session find out what the server supports.
+  virtual Reads start_reads(std::vector<ReadOp> ops) { return read_singly(ops, Watch::none()); }
+  /// The same with a request for each read; `watch` is set on the lists of children.
+  Reads read_singly(const std::vector<ReadOp>& ops, const Watch& watch);
+  // The code of these is unimplemented, and nothing is sent, unless the server is known to support
+  // them (learn_server). By default, none does.
+  /// The paths of this session's ephemerals that begin with `prefix`, which is a path or the
+  /// beginning of one (3.6).
+  virtual Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix);
+  /// The number of nodes below a node, those that may not be listed included (3.6).
+  virtual Pending<std::int64_t> start_count_descendants(const std::string& path);
+  /// The identities of the session, as the server knows them (3.7).
+  virtual Pending<std::vector<Identity>> start_who_am_i();
+  /// Blocks until there is a connection, and it is known what its server supports, or the server
+  /// does not say so for a second. Throws as await_connection.
+  virtual void learn_server(const std::string& path, const std::stop_token& stop);
   virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                          std::int32_t version) = 0;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -65,6 +66,17 @@ class ForwardingClient : public Client {
   }
   Pending<Listing> start_names(const std::string& path, const Watch& watch) override {
     return inner_.start_names(path, watch);
+  }
+  Reads start_reads(std::vector<ReadOp> ops) override { return inner_.start_reads(std::move(ops)); }
+  Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override {
+    return inner_.start_get_ephemerals(prefix);
+  }
+  Pending<std::int64_t> start_count_descendants(const std::string& path) override {
+    return inner_.start_count_descendants(path);
+  }
+  Pending<std::vector<Identity>> start_who_am_i() override { return inner_.start_who_am_i(); }
+  void learn_server(const std::string& path, const std::stop_token& stop) override {
+    inner_.learn_server(path, stop);
   }
   Pending<NodeAcl> start_get_acl(const std::string& path) override {
     return inner_.start_get_acl(path);

@@ -1,6 +1,9 @@
 // ReplyValidator: parses frames according to their requests.
 #include "session/reply_validator.h"
 
+#include "session/jute.h"
+#include "session/newer_requests.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -13,36 +16,13 @@
 namespace zksh {
 namespace {
 
-constexpr const char* cut_off = "a truncated answer";
-constexpr std::size_t size_of_stat = 68;
 constexpr std::size_t size_of_header = 16;
+constexpr std::size_t size_of_stat = 68;
 /// The content of answers of at least this size is moved, not copied.
 constexpr std::size_t large_answer = 1U << 20U;
 constexpr const char* no_memory =
     "an answer for which this machine has not enough memory (see `ulimit -v`, or the container's "
     "limit)";
-
-namespace operation {
-constexpr std::int32_t create = 1;
-constexpr std::int32_t remove = 2;
-constexpr std::int32_t exists = 3;
-constexpr std::int32_t get = 4;
-constexpr std::int32_t set = 5;
-constexpr std::int32_t get_acl = 6;
-constexpr std::int32_t set_acl = 7;
-constexpr std::int32_t children = 8;
-constexpr std::int32_t sync = 9;
-constexpr std::int32_t children_and_stat = 12;
-constexpr std::int32_t check = 13;
-constexpr std::int32_t multi = 14;
-constexpr std::int32_t create_and_stat = 15;
-constexpr std::int32_t reconfigure = 16;
-constexpr std::int32_t create_container = 19;
-constexpr std::int32_t create_ttl = 21;
-constexpr std::int32_t sasl = 102;
-constexpr std::int32_t close = -11;
-constexpr std::int32_t failed = -1;
-}  // namespace operation
 
 /// Whether a request needs agreement: a quorum must accept it as a transaction.
 bool is_agreed_to(std::int32_t asked) {
@@ -60,98 +40,13 @@ constexpr std::int32_t xid_of_credentials = -4;
 constexpr std::int32_t xid_of_watches = -8;  ///< of watches being set again
 constexpr const char* unasked = "the server answered a request that was not sent";
 
-/// Parses a frame; reading beyond its end marks it as broken, and stops.
-class Walk {
- public:
-  explicit Walk(std::string_view frame) : rest_(frame) {}
-
-  bool broken() const { return broken_; }
-  /// What is wrong with the answer; null if nothing.
-  const char* flaw() const { return broken_ ? flaw_ : nullptr; }
-  std::string_view rest() const { return rest_; }
-
-  void refuse(const char* flaw) {
-    if (broken_) return;
-    broken_ = true;
-    flaw_ = flaw;
-  }
-  void skip(std::size_t size) {
-    broken_ = broken_ || size > rest_.size();
-    rest_.remove_prefix(broken_ ? rest_.size() : size);
-  }
-  std::int64_t integer(std::size_t size) {
-    if (broken_ || size > rest_.size()) {
-      skip(size);
-      return 0;
-    }
-    std::uint64_t number = static_cast<signed char>(rest_.front()) < 0 ? ~std::uint64_t{0} : 0;
-    for (const char byte : rest_.substr(0, size))
-      number = number << 8U | static_cast<unsigned char>(byte);
-    skip(size);
-    return static_cast<std::int64_t>(number);
-  }
-  std::int32_t number() { return static_cast<std::int32_t>(integer(4)); }
-  bool flag() { return integer(1) != 0; }
-  std::string_view text() {
-    const auto length = number();
-    broken_ = broken_ || length < 0;
-    if (broken_) return {};
-    const auto text = rest_.substr(0, static_cast<std::size_t>(length));
-    skip(static_cast<std::size_t>(length));
-    return text;
-  }
-  /// Like text, or null.
-  void data() {
-    const auto length = number();
-    broken_ = broken_ || length < -1;
-    if (!broken_ && length > 0) skip(static_cast<std::size_t>(length));
-  }
-  /// No server sends a negative dataLength; it marks content that was moved.
-  void stat() {
-    constexpr std::size_t to_data_length = 52;
-    skip(to_data_length);
-    if (number() < 0) refuse("an answer with an invalid Stat");
-    skip(size_of_stat - to_data_length - 4);
-  }
-  template <class Each>
-  void list(Each&& each) {
-    const auto count = number();
-    broken_ = broken_ || count < 0 || static_cast<std::size_t>(count) > rest_.size();
-    for (std::int32_t i = 0; i < count && !broken_; ++i) each();
-  }
-  /// Node names.
-  void names() {
-    list([this] {
-      const auto name = text();
-      // Two searches of one character, which are faster than find_first_of.
-      const auto contains = [name](char excluded) {
-        return name.find(excluded) != std::string_view::npos;
-      };
-      if (name.empty() || contains('/') || contains('\0'))
-        refuse("an answer with an invalid node name");
-    });
-  }
-  void acl() {
-    list([this] {
-      number();
-      text();
-      text();
-    });
-  }
-
- private:
-  std::string_view rest_;
-  bool broken_ = false;
-  const char* flaw_ = cut_off;
-};
-
 /// The paths of created nodes in an answer.
 class Creations {
  public:
   /// `asked`: the paths in the request. The server appends the number of a sequential node.
   explicit Creations(const std::vector<std::string>& asked) : asked_(asked) {}
 
-  void take(Walk& walk) {
+  void take(JuteReader& walk) {
     const auto path = walk.text();
     if (taken_ < asked_.size() && !path.starts_with(asked_[taken_++]))
       walk.refuse("an answer that names another node");
@@ -165,7 +60,7 @@ class Creations {
   std::string_view first_;
 };
 
-void walk_answer(Walk& walk, std::int32_t asked, Creations& creations) {
+void walk_answer(JuteReader& walk, std::int32_t asked, Creations& creations) {
   switch (asked) {
     case operation::create:
       return creations.take(walk);
@@ -176,25 +71,42 @@ void walk_answer(Walk& walk, std::int32_t asked, Creations& creations) {
     case operation::create_container:
     case operation::create_ttl:
       creations.take(walk);
-      return walk.stat();
+      walk.stat();
+      return;
     case operation::exists:
     case operation::set:
     case operation::set_acl:
-      return walk.stat();
+      walk.stat();
+      return;
     case operation::sasl:
-      return walk.data();
+      walk.data();
+      return;
     case operation::get:
     case operation::reconfigure:
       walk.data();
-      return walk.stat();
+      walk.stat();
+      return;
     case operation::get_acl:
       walk.acl();
-      return walk.stat();
+      walk.stat();
+      return;
+    case operation::get_ephemerals:
+      return walk.list([&] { walk.text(); });
+    case operation::count_descendants:
+    case operation::add_watch:
+      walk.number();
+      return;
+    case operation::who_am_i:
+      return walk.list([&] {
+        walk.text();
+        walk.text();
+      });
     case operation::children:
-      return walk.names();
+      return walk.names([](std::string_view /*name*/) {});
     case operation::children_and_stat:
-      walk.names();
-      return walk.stat();
+      walk.names([](std::string_view /*name*/) {});
+      walk.stat();
+      return;
     default:
       return;  // the C client reads nothing of the others
   }
@@ -202,7 +114,7 @@ void walk_answer(Walk& walk, std::int32_t asked, Creations& creations) {
 
 /// A transaction's answer has one part per operation, in order. If one failed, all parts say that
 /// they failed, and one says why: the C client would take failures without a reason for a success.
-bool answers_parts(Walk& walk, std::string_view parts, Creations& creations) {
+bool answers_parts(JuteReader& walk, std::string_view parts, Creations& creations) {
   constexpr std::int32_t not_tried = -2;  // another one failed
   const auto count = parts.size();
   std::size_t failures = 0;
@@ -226,14 +138,31 @@ bool answers_parts(Walk& walk, std::string_view parts, Creations& creations) {
   }
 }
 
+/// Each of a multiRead's parts is an answer of its operation, or says why there is none.
+bool answers_reads(JuteReader& walk, std::string_view parts, Creations& creations) {
+  for (; !parts.empty(); parts.remove_prefix(1)) {
+    const auto kind = walk.number();
+    const bool done = walk.flag();
+    walk.number();
+    if (done || (kind != operation::failed && kind != parts.front())) return false;
+    if (kind != operation::failed)
+      walk_answer(walk, kind, creations);
+    else if (walk.number() >= 0)
+      return false;
+    if (walk.broken()) return false;
+  }
+  walk.number();
+  return walk.flag() && !walk.broken();
+}
+
 /// Event types other than servers' are the C client's own: it reports a session's end with them.
-const char* flaw_of_event(Walk& walk) {
+const char* flaw_of_event(JuteReader& walk) {
   constexpr std::int32_t first_event = 1;
   constexpr std::int32_t last_event = 7;
   const auto type = walk.number();
   walk.number();
   walk.text();
-  if (walk.broken()) return cut_off;
+  if (walk.broken()) return JuteReader::cut_off;
   return type < first_event || type > last_event ? "an invalid event" : nullptr;
 }
 
@@ -250,7 +179,7 @@ bool is_creation(std::int32_t asked) {
 }
 
 /// The operations of a transaction, one byte each; the paths of nodes to create.
-std::string parts_of(Walk& walk, std::vector<std::string>& creations) {
+std::string parts_of(JuteReader& walk, std::vector<std::string>& creations) {
   std::string parts;
   while (!walk.broken()) {
     const auto kind = walk.number();
@@ -271,6 +200,21 @@ std::string parts_of(Walk& walk, std::vector<std::string>& creations) {
       walk.number();
       if (kind == operation::create_ttl) walk.skip(8);
     }
+  }
+  return parts;
+}
+
+/// The operations of a multiRead, one byte each.
+std::string reads_of(JuteReader& walk) {
+  std::string parts;
+  while (!walk.broken()) {
+    const auto kind = walk.number();
+    const bool done = walk.flag();
+    walk.number();
+    if (done) break;
+    parts += static_cast<char>(kind);
+    walk.text();
+    walk.flag();
   }
   return parts;
 }
@@ -311,14 +255,10 @@ std::string moved_value(std::string_view bytes, FramePages& pages) {
   return value;
 }
 
-void put_number(char* to, std::int64_t number, std::size_t size) {
-  for (auto* byte = to + size; byte != to; number >>= 8) *--byte = static_cast<char>(number & 0xff);
-}
-
 }  // namespace
 
 void WireConversation::note_request(std::string_view frame) {
-  Walk walk(frame);
+  JuteReader walk(frame);
   Request request;
   request.xid = walk.number();
   request.operation = walk.number();
@@ -327,10 +267,12 @@ void WireConversation::note_request(std::string_view frame) {
   if (request.xid == xid_of_credentials) ++credentials_;
   if (request.xid == xid_of_watches) ++watch_sets_;
   // Pings, credentials and re-set watches may be answered out of order.
-  if (request.xid < 0) return;
+  if (request.xid < 0 && !is_own_xid(request.xid)) return;
   if (outstanding_.empty()) waiting_since_ = BootClock::now();
   if (request.operation == operation::multi)
     request.parts = parts_of(walk, request.creations);
+  else if (request.operation == operation::multi_read)
+    request.parts = reads_of(walk);
   else if (is_creation(request.operation))
     request.creations.emplace_back(walk.text());
   if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
@@ -343,7 +285,7 @@ const char* WireConversation::move_content(std::string_view frame, std::int32_t 
   if (operation != operation::get && operation != operation::children_and_stat) return nullptr;
   const std::string head(frame.substr(0, size_of_header));
   FramePages pages(frame.data());
-  Walk walk(frame);
+  JuteReader walk(frame);
   walk.skip(size_of_header);
   const auto count = walk.number();
   LargeAnswer answer;
@@ -374,7 +316,7 @@ void WireConversation::leave_stub(std::string_view frame, std::string_view head,
                                   LargeAnswer content) {
   constexpr std::size_t mzxid = 8;
   constexpr std::size_t data_length = 52;
-  Walk fields(stat);
+  JuteReader fields(stat);
   fields.skip(mzxid);
   content.mzxid = fields.integer(8);
   fields.skip(data_length - mzxid - 8);
@@ -398,11 +340,11 @@ std::optional<SessionLease::Time> WireConversation::give_up_at() const {
 }
 
 const char* WireConversation::flaw_of(std::string_view frame) {
-  Walk walk(frame);
+  JuteReader walk(frame);
   const auto xid = walk.number();
   const auto zxid = walk.integer(8);
   const auto code = walk.number();
-  if (walk.broken()) return cut_off;
+  if (walk.broken()) return JuteReader::cut_off;
   // Nothing else may arrive during SASL.
   if (xid < 0 && !outstanding_.empty() && outstanding_.front().operation == operation::sasl)
     return "an answer out of order";
@@ -415,7 +357,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   }
   if (xid == xid_of_credentials) return flaw_of_another(credentials_);
   if (xid == xid_of_watches) return flaw_of_another(watch_sets_);
-  if (xid < 0) return "an invalid answer";
+  if (xid < 0 && !is_own_xid(xid)) return "an invalid answer";
   if (outstanding_.empty()) return unasked;
   const auto request = std::move(outstanding_.front());
   outstanding_.pop_front();
@@ -431,6 +373,9 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (request.operation == operation::multi) {
     if (!answers_parts(walk, request.parts, creations))
       return "an answer that does not match its transaction";
+  } else if (request.operation == operation::multi_read) {
+    if (!answers_reads(walk, request.parts, creations))
+      return "an answer that does not match its reads";
   } else {
     walk_answer(walk, request.operation, creations);
     if (walk.broken()) return walk.flaw();
@@ -463,7 +408,7 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   constexpr const char* foreign = "it does not speak the ZooKeeper protocol";
   constexpr std::size_t old_length = 36;  // without the read-only flag
   if (answer.size() < 4) return nullptr;
-  Walk walk(answer);
+  JuteReader walk(answer);
   const auto length = walk.integer(4);
   if (length != old_length && length != old_length + 1) return foreign;
   if (answer.size() < 4 + old_length) return nullptr;
@@ -482,7 +427,7 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
 }
 
 Granted granted_by(std::string_view answer) {
-  Walk walk(answer);
+  JuteReader walk(answer);
   walk.skip(4 + 4);  // length, version
   Granted granted;
   granted.timeout_ms = walk.number();
@@ -491,7 +436,7 @@ Granted granted_by(std::string_view answer) {
 }
 
 SessionRequest session_request(std::string_view greeting) {
-  Walk walk(greeting);
+  JuteReader walk(greeting);
   walk.skip(4 + 8);  // version, last zxid
   SessionRequest request;
   request.timeout_ms = walk.number();
@@ -501,23 +446,42 @@ SessionRequest session_request(std::string_view greeting) {
 
 std::string close_request() {
   constexpr std::int32_t any_number = 1;
-  std::string frame(8, '\0');  // xid, operation
-  put_number(frame.data(), any_number, 4);
-  put_number(frame.data() + 4, operation::close, 4);
-  return frame;
+  return request_frame(any_number, operation::close);
 }
 
 std::string sasl_request(std::int32_t xid, std::string_view token) {
-  constexpr std::size_t head = 12;  // xid, operation, length
-  std::string frame(head, '\0');
-  put_number(frame.data(), xid, 4);
-  put_number(frame.data() + 4, operation::sasl, 4);
-  put_number(frame.data() + 8, static_cast<std::int64_t>(token.size()), 4);
-  return frame.append(token);
+  std::string body;
+  add_text(body, token);
+  return request_frame(xid, operation::sasl, body);
+}
+
+std::string ping_answer() {
+  std::string frame(size_of_header, '\0');
+  put_number(frame.data(), xid_of_pings, 4);
+  return frame;
+}
+
+std::string greeting_after(std::string_view greeting, std::int64_t zxid) {
+  constexpr std::size_t last_seen = 4;  // behind the version
+  std::string frame(greeting);
+  JuteReader fields(greeting);
+  fields.skip(last_seen);
+  if (fields.integer(8) < zxid && !fields.broken()) put_number(frame.data() + last_seen, zxid, 8);
+  return frame;
+}
+
+AnswerHeader answer_header(std::string_view frame) {
+  JuteReader fields(frame);
+  AnswerHeader header;
+  header.xid = fields.number();
+  header.zxid = fields.integer(8);
+  header.code = fields.number();
+  header.body = fields.rest();
+  return header;
 }
 
 SaslAnswer sasl_answer(std::string_view frame) {
-  Walk walk(frame);
+  JuteReader walk(frame);
   walk.skip(4 + 8);  // xid, zxid
   SaslAnswer answer;
   answer.error = walk.number();

@@ -23,6 +23,7 @@
 //  deserialize_response: the form of the operation  walk_answer       "nothing behind the header"
 //  deserialize_String_vector, _ACL_vector: a count  Walk::list        "lengths of 2 GiB within"
 //  ia_deserialize_buffer, _string: a length         Walk::data, text  "negative lengths within"
+//  (newer_requests.h, not the C client's)           walk_answer, answers_reads
 //  deserialize_multi: assert(entry), a part each    answers_parts     "a transaction of …"
 //  deserialize_multi: a part that says why          answers_parts     "a transaction failed …"
 //  sub_string: a created path below the chroot      Creations::take   "creates somewhere else"
@@ -142,7 +143,20 @@ SessionRequest session_request(std::string_view greeting);
 std::string close_request();
 /// A request of SASL's exchange, without its length.
 std::string sasl_request(std::int32_t xid, std::string_view token);
-/// What a server answers to that.
+/// The answer to a ping, without its length.
+std::string ping_answer();
+/// A connect request, without its length, that says `zxid` was seen, if that is later than what it
+/// says: a server that lags behind does not accept the session.
+std::string greeting_after(std::string_view greeting, std::int64_t zxid);
+struct AnswerHeader {
+  std::int32_t xid = 0;
+  std::int64_t zxid = 0;
+  std::int32_t code = 0;
+  std::string_view body{};  ///< what follows
+};
+/// Parses the header of a valid answer, without its length.
+AnswerHeader answer_header(std::string_view frame);
+/// What a server answers to a request of SASL's exchange.
 struct SaslAnswer {
   std::int32_t error = 0;  ///< 0: none
   std::string token{};

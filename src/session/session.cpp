@@ -15,6 +15,8 @@
 #include "client/node_path.h"
 #include "client/tls.h"
 #include "session/answer_notes.h"
+#include "session/jute.h"
+#include "session/newer_requests.h"
 #include "session/sasl.h"
 #include "session/session_lease.h"
 #include "session/trying_order.h"
@@ -36,10 +38,12 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
+#include <new>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -111,6 +115,7 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   Clock::time_point opened;
   Clock::time_point lost;       ///< when the connection was lost, if ever
   std::string connected_to;     ///< the last server, HOST:PORT; empty before the first
+  std::string address;          ///< of the server that it is connected to, or tries, numeric
   AddressNames names;           ///< of the servers
   Clock::time_point looked_up;  ///< when these were
   std::int64_t session_id = 0;
@@ -176,6 +181,8 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   /// The content of a large answer, given the Stat that the C client passes to a completion;
   /// nullopt if the answer was not large.
   std::optional<LargeAnswer> take_content(const ::Stat* stat);
+  /// Records that the server does not have the version that it says it has.
+  void has_no_version();
   /// Records that the server accepted a credential.
   void accepted(const Credential& credential);
 
@@ -236,6 +243,7 @@ struct Session::State {
   bool wants_tick = false;          ///< the opener should ask the server for its tick
   std::deque<SaslJob> sasl_jobs;    ///< for the opener
   bool wants_modes = false;         ///< the opener should ask the servers whether they take writes
+  bool wants_versions = false;      ///< of all servers that the session is connected to
   Bell opener;                      ///< rings when the opener has work; not under the monitor
 
   std::shared_ptr<Handle> open_handle() const { return phase == Phase::Open ? handle : nullptr; }
@@ -262,6 +270,12 @@ struct KnownServers {
   std::map<std::string, Clock::time_point> ticks_asked{};
   /// Those that said so when they were last asked, by numeric address and port.
   std::set<std::string> writable{};
+  struct Version {
+    int major = 0;  ///< 0: it does not say, or not before Session::ask_for_version
+    int minor = 0;
+  };
+  /// By numeric address and port; those that are being asked, too.
+  std::map<std::string, Version> versions{};
 };
 
 namespace {
@@ -1113,6 +1127,24 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_t
   return std::chrono::milliseconds(std::max(tick, 0));
 }
 
+/// The version that a server, a numeric address, says it has. Blocks for a second at most. Throws
+/// Cancelled.
+KnownServers::Version version_of(const std::string& address, const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{1};
+  constexpr std::size_t longest_answer = 65536;
+  const auto answers =
+      inquire({{.server = parse_connect_string(address).servers.front(), .word = "srvr"}},
+              {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
+  const auto text = answer_field(answers.front().text, "Zookeeper version");
+  KnownServers::Version version;
+  const auto* const end = text.data() + text.size();
+  const auto [dot, error] = std::from_chars(text.data(), end, version.major);
+  if (error != std::errc() || dot == end || *dot != '.' ||
+      std::from_chars(dot + 1, end, version.minor).ec != std::errc())
+    return {};
+  return version;
+}
+
 }  // namespace
 
 bool Session::Handle::takes_writes(const SocketAddress& server) {
@@ -1138,6 +1170,11 @@ std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/
 }
 
 std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server) {
+  const bool is_unknown = session.monitor_.with_lock([&](const Monitor::Held& held) {
+    address = server.server().text();
+    return session.wants_version_of(held, address);
+  });
+  if (is_unknown) session.state_->opener.ring();
   if (!session.settings_.security.tls.on) return nullptr;
   std::vector<std::string> hosts;
   for (const auto& name : session.monitor_.with_lock(
@@ -1222,6 +1259,7 @@ void Session::serve(const std::stop_token& stop) {
     try {
       ask_for_tick(stop);
       ask_for_modes(stop);
+      ask_for_version(stop);
     } catch (const std::exception&) {
       // They do not say: there is no room for a socket, or zksh is to end.
     }
@@ -1332,6 +1370,45 @@ void Session::ask_for_modes(const std::stop_token& stop) {
   if (servers.empty()) return;
   auto found = find_writable(servers, stop);
   monitor_.with_lock([&](const Monitor::Held&) { known_servers().writable = std::move(found); });
+}
+
+/// Whether the opener should ask for the version of the server with this address.
+bool Session::wants_version_of(const Monitor::Held& /*held*/, const std::string& address) {
+  return state_->wants_versions && !address.empty() && !known_servers().versions.contains(address);
+}
+
+bool Session::has_version(Handle* on, int major, int minor) {
+  std::optional<KnownServers::Version> known;
+  bool asks = false;
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    state_->wants_versions = true;
+    if (!on) return;
+    known = found_in(known_servers().versions, on->address);
+    asks = wants_version_of(held, on->address);
+  });
+  if (asks) {
+    start_opener();
+    state_->opener.ring();
+  }
+  return known && std::pair(known->major, known->minor) >= std::pair(major, minor);
+}
+
+/// Asks the connected server for its version, once.
+void Session::ask_for_version(const std::stop_token& stop) {
+  const auto address = monitor_.with_lock([&](const Monitor::Held& held) -> std::string {
+    const auto open = state_->open_handle();
+    return open && wants_version_of(held, open->address) ? open->address : "";
+  });
+  if (address.empty()) return;
+  KnownServers::Version version;
+  // A TLS port answers no such word.
+  if (!settings_.security.tls.on) version = version_of(address, stop);
+  monitor_.change([&](const Monitor::Held&) { known_servers().versions[address] = version; });
+}
+
+void Session::Handle::has_no_version() {
+  session.monitor_.with_lock(
+      [&](const Monitor::Held&) { session.known_servers().versions[address] = {}; });
 }
 
 void Session::Handle::accepted(const Credential& credential) {
@@ -1611,6 +1688,121 @@ Pending<Children> Session::start_children(const std::string& path, const Watch& 
 
 Pending<Listing> Session::start_names(const std::string& path, const Watch& watch) {
   return list<Listing>(*this, path, watch);
+}
+
+namespace {
+
+/// A request that the C client cannot make.
+template <class T>
+struct OwnCall : CallOf<T> {
+  std::function<T(std::string_view answer)> result{};
+};
+
+template <class T>
+void own_done(int rc, std::string_view answer, const void* data) {
+  const auto& call = static_cast<const OwnCall<T>&>(*static_cast<const CallOf<T>*>(data));
+  // The server is not what it says it is, and closes the connection.
+  if (rc == ZUNIMPLEMENTED) {
+    call.handle->has_no_version();
+    rc = ZCONNECTIONLOSS;
+  }
+  T value{};
+  try {
+    if (rc == ZOK) value = call.result(answer);
+  } catch (const std::bad_alloc&) {
+    rc = ZSYSTEMERROR;
+  }
+  conclude(data, rc, std::move(value));
+}
+
+/// `result` gets what is behind the header of a valid answer.
+template <class T, class Result>
+Pending<T> ask_own(Session& session, Session::Handle* on, std::int32_t operation,
+                   const std::string& body, Result result) {
+  auto call = std::make_unique<OwnCall<T>>();
+  call->result = std::move(result);
+  return start(session.monitor(), on, std::unique_ptr<CallOf<T>>(std::move(call)),
+               [&](zhandle_t* /*zh*/, const void* data) {
+                 return on->wire.ask(operation, body, own_done<T>, data);
+               });
+}
+
+/// The reads of the parts, one after the other.
+Reads joined(std::vector<Reads> parts) {
+  if (parts.size() == 1) return std::move(parts.front());
+  using Answers = Answer<std::vector<ReadResult>>;
+  const auto count = parts.size();
+  auto join = [parts = std::move(parts)](const Monitor::Held& held) -> Answers::Value {
+    Outcome<std::vector<ReadResult>> all;
+    for (const auto& part : parts)
+      if (!(*part.answer)(held)) return std::nullopt;
+    for (const auto& part : parts) {
+      auto& [code, results, culprit] = *(*part.answer)(held);
+      if (code != code::ok) all.code = code;
+      std::ranges::move(results, std::back_inserter(all.value));
+    }
+    return all;
+  };
+  return {.answer = std::make_shared<Answers>(std::move(join)), .requests = count};
+}
+
+}  // namespace
+
+Reads Session::start_reads(std::vector<ReadOp> ops) {
+  constexpr std::size_t most_bytes = 65536;  // servers refuse requests of more than jute.maxbuffer
+  const auto on = open_handle();
+  if (!has_version(on.get(), 3, 6) || ops.size() < 2) return Client::start_reads(std::move(ops));
+  std::vector<Reads> parts;
+  for (auto first = ops.begin(); first != ops.end();) {
+    auto end = first;
+    for (std::size_t bytes = 0; end != ops.end() && (end == first || bytes < most_bytes); ++end)
+      bytes += multi_read::size_of(*end);
+    std::vector<ReadOp> some{std::move_iterator(first), std::move_iterator(end)};
+    first = end;
+    const auto body = multi_read::request(on->servers.chroot, some);
+    auto answer =
+        ask_own<std::vector<ReadResult>>(*this, on.get(), operation::multi_read, body,
+                                         [some = std::move(some)](std::string_view bytes) {
+                                           return multi_read::results(bytes, some);
+                                         });
+    parts.push_back({.answer = std::move(answer), .requests = 1});
+  }
+  return joined(std::move(parts));
+}
+
+Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::string& prefix) {
+  using Paths = std::vector<std::string>;
+  const auto on = open_handle();
+  if (!has_version(on.get(), 3, 6)) return Client::start_get_ephemerals(prefix);
+  const auto& chroot = on->servers.chroot;
+  return ask_own<Paths>(
+      *this, on.get(), operation::get_ephemerals, path_request(chroot, prefix),
+      [chroot](std::string_view answer) { return ephemerals_in(answer, chroot); });
+}
+
+Pending<std::int64_t> Session::start_count_descendants(const std::string& path) {
+  const auto on = open_handle();
+  if (!has_version(on.get(), 3, 6)) return Client::start_count_descendants(path);
+  return ask_own<std::int64_t>(*this, on.get(), operation::count_descendants,
+                               path_request(on->servers.chroot, path), number_in);
+}
+
+Pending<std::vector<Identity>> Session::start_who_am_i() {
+  using Identities = std::vector<Identity>;
+  const auto on = open_handle();
+  if (!has_version(on.get(), 3, 7)) return Client::start_who_am_i();
+  return ask_own<Identities>(*this, on.get(), operation::who_am_i, "", identities_in);
+}
+
+void Session::learn_server(const std::string& path, const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{1};
+  await_connection(path, stop);
+  const auto on = open_handle();
+  if (!on || has_version(on.get(), 0, 0)) return;
+  monitor_.wait_until(stop, Clock::now() + patience, [&](const Monitor::Held&) {
+    return found_in(known_servers().versions, on->address) || state_->open_handle() != on;
+  });
+  if (stop.stop_requested()) throw Cancelled();
 }
 
 Pending<NodeAcl> Session::start_get_acl(const std::string& path) {

@@ -100,6 +100,11 @@ class Session final : public Client {
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
   Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
+  Reads start_reads(std::vector<ReadOp> ops) override;
+  Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override;
+  Pending<std::int64_t> start_count_descendants(const std::string& path) override;
+  Pending<std::vector<Identity>> start_who_am_i() override;
+  void learn_server(const std::string& path, const std::stop_token& stop) override;
   Pending<NodeAcl> start_get_acl(const std::string& path) override;
   Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                  std::int32_t version) override;
@@ -119,6 +124,9 @@ class Session final : public Client {
   /// Null if there is none. Others may close it at any time; what is sent then fails with
   /// code::closing.
   std::shared_ptr<Handle> open_handle();
+  /// Whether the server that `on`, which may be null, is connected to is known to have this version
+  /// or a later one. If it is not known, asks. Not under the monitor.
+  bool has_version(Handle* on, int major, int minor);
   /// Use it under the monitor.
   KnownServers& known_servers() { return *settings_.known_servers; }
 
@@ -136,6 +144,7 @@ class Session final : public Client {
   T of_handle(const Monitor::Held& held, T Handle::*member) const;
   Pending<Nothing> add_auth_to(Handle* on, const Credential& credential);
   bool sent_others(const Monitor::Held& held) const;
+  bool wants_version_of(const Monitor::Held& held, const std::string& address);
   std::string why_settings_refused(const std::string& sasl_problem) const;
   std::string problem_with(const Handle* on, const ConnectString& servers,
                            const std::string& hint = {});
@@ -146,6 +155,7 @@ class Session final : public Client {
   void run_sasl(const std::stop_token& stop);
   void ask_for_tick(const std::stop_token& stop);
   void ask_for_modes(const std::stop_token& stop);
+  void ask_for_version(const std::stop_token& stop);
   std::shared_ptr<Handle> make_handle(const std::string& server);
   std::shared_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::shared_ptr<Handle> fresh = {});

@@ -36,6 +36,10 @@ std::uint32_t epoll_events(int interest) {
          ((interest & ZOOKEEPER_WRITE) != 0 ? EPOLLOUT : 0U);
 }
 
+bool is_connected_state(int state) {
+  return state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE;
+}
+
 }  // namespace
 
 /// The wires' thread: waits for their sockets and deadlines. All but `run` is used under the lock.
@@ -137,6 +141,7 @@ class WireLoop {
     int interest = 0;
     timeval left{};
     const int result = zookeeper_interest(wire.handle_, &fd, &interest, &left);
+    wire.fail_lost_requests();
     if (is_unrecoverable(wire.handle_) != ZOK) return put_off(wire, Clock::time_point::max());
     auto wait = std::chrono::milliseconds(left.tv_sec * 1000 + left.tv_usec / 1000);
     const int state = zoo_state(wire.handle_);
@@ -162,15 +167,17 @@ class WireLoop {
     do {
       before = wire.socket_.taken();
       result = zookeeper_process(wire.handle_, ZOOKEEPER_READ);
-      // ZNOTHING: a part of a frame.
-    } while (wire.socket_.may_have_unread() && wire.socket_.taken() != before &&
-             (result == ZOK || result == ZNOTHING) && is_unrecoverable(wire.handle_) == ZOK);
+      // ZNOTHING: a part of a frame, or an answer that is not the C client's.
+    } while ((wire.socket_.deliver() || wire.socket_.may_have_unread()) &&
+             wire.socket_.taken() != before && (result == ZOK || result == ZNOTHING) &&
+             is_unrecoverable(wire.handle_) == ZOK);
     wire.socket_.receive_into({});
   }
 
   void serve(Wire& wire, std::uint32_t events) {
     const Wire::Hold hold(wire);
     if (is_unrecoverable(wire.handle_) != ZOK) {
+      wire.fail_lost_requests();
       if (events != 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, wire.watched_, nullptr);
       return put_off(wire, Clock::time_point::max());
     }
@@ -192,7 +199,10 @@ class WireLoop {
       read(wire);
       if (is_silent()) wire.socket_.give_up();
     }
-    if (is_unrecoverable(wire.handle_) == ZOK) arrange(wire);
+    if (is_unrecoverable(wire.handle_) == ZOK)
+      arrange(wire);
+    else
+      wire.fail_lost_requests();
   }
 
   void serve(std::uint64_t id, std::uint32_t events) {
@@ -262,6 +272,24 @@ bool Wire::needs_thread() const {
   return limit && *limit + std::chrono::milliseconds(1) < due_->first;
 }
 
+int Wire::ask(std::int32_t operation, std::string_view body, WireSocket::Done done,
+              const void* data) {
+  if (is_unrecoverable(handle_) != ZOK) return ZINVALIDSTATE;
+  if (!is_connected_state(zoo_state(handle_))) return ZCONNECTIONLOSS;
+  socket_.ask(operation, body, done, data);
+  return ZOK;
+}
+
+/// Fails zksh's own requests if the connection on which they were sent has ended. The C client
+/// makes a new one only in zookeeper_interest, which is called before.
+void Wire::fail_lost_requests() {
+  const int state = zoo_state(handle_);
+  if (is_connected_state(state)) return;
+  socket_.fail_requests(state == ZOO_EXPIRED_SESSION_STATE ? ZSESSIONEXPIRED
+                        : state == ZOO_AUTH_FAILED_STATE   ? ZAUTHFAILED
+                                                           : ZCONNECTIONLOSS);
+}
+
 bool Wire::begin(const std::function<zhandle_t*()>& make) {
   const Hold hold(*this);
   handle_ = make();
@@ -304,8 +332,7 @@ void Wire::begin_close() {
   if (id_ != 0) WireLoop::one().remove(*this);
   closing_ = std::exchange(handle_, nullptr);
   close_until_ = Clock::now() + patience;
-  const int state = zoo_state(closing_);
-  if (state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE) socket_.begin_close();
+  if (is_connected_state(zoo_state(closing_))) socket_.begin_close();
 }
 
 void Wire::close() {
@@ -315,6 +342,7 @@ void Wire::close() {
   // Nobody else has it now. Its unanswered requests are completed here.
   const WireSocket::Here here(socket_);
   socket_.finish_close(close_until_);
+  socket_.fail_requests(ZCLOSING);
   zookeeper_close(std::exchange(closing_, nullptr));
 }
 

@@ -60,6 +60,9 @@ class Wire {
   /// Makes the handle with `make()`, which calls zookeeper_init, and begins to connect it. False,
   /// with errno, if there is no handle. Throws Error if the wires' thread cannot be started.
   bool begin(const std::function<zhandle_t*()>& make);
+  /// Sends a request that the C client cannot make; with the Hold. Returns ZOK, or why it was not
+  /// sent. `done` is called as the C client's completions are, also if the connection is lost.
+  int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);
   /// Has the wires' thread look at the handle, whose servers have changed.
   void look_again();
   /// Takes the steps of a SASL exchange (WireOwner::continue_sasl).
@@ -80,6 +83,7 @@ class Wire {
   using Agenda = std::multimap<Clock::time_point, Wire*>;
 
   bool needs_thread() const;
+  void fail_lost_requests();
 
   WireOwner& owner_;
   WireSocket socket_;

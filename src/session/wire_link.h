@@ -26,11 +26,15 @@ class WireLink {
   void look_at_sent(std::string_view bytes);
   /// Whether the next bytes to send are those of a length, which a frame follows at once.
   bool sends_length() const { return !out_.in_frame(); }
+  /// Whether they are those of the connect request, without its length.
+  bool sends_greeting() const { return !greeting_sent_ && out_.in_frame() && out_.taken == 0; }
   /// Called after `bytes` were sent.
   void sent(std::string_view bytes);
   /// What is wrong with received `bytes`, for the user; null if nothing. They must be in place in
   /// the buffer that receives the whole frame.
   const char* flaw_of_received(std::string_view bytes);
+  /// Whether the next bytes to receive are those of a length.
+  bool receives_length() const { return greeted_ && in_.length_taken == 0; }
   /// Whether the connect request was sent and not answered yet.
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
   /// Whether it was answered.

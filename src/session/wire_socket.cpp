@@ -1,6 +1,8 @@
 // WireSocket: the connect, send, recv and getaddrinfo that the C client calls.
 #include "session/wire_socket.h"
 
+#include "session/jute.h"
+
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
@@ -43,11 +45,16 @@ bool is_numeric(const char* host) {
          inet_pton(AF_INET6, host, address.data()) == 1;
 }
 
-std::string frame_length_of(const std::string& frame) {
+std::string frame_length_of(std::string_view frame) {
   std::string length(size_of_frame_length, '\0');
   for (std::size_t i = 0; i < length.size(); ++i)
     length[i] = static_cast<char>(frame.size() >> (24 - 8 * i) & 0xff);
   return length;
+}
+
+/// Of a frame with its length.
+AnswerHeader header_of(std::string_view frame) {
+  return answer_header(frame.substr(size_of_frame_length));
 }
 
 }  // namespace
@@ -88,6 +95,9 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   sasl_ = owner_.wants_sasl() ? Sasl::Greeting : Sasl::None;
   sasl_requests_ = 0;
   frame_.clear();
+  frame_taken_ = 0;
+  head_.clear();
+  handed_over_.clear();
   // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
@@ -140,11 +150,14 @@ ssize_t WireSocket::pass(std::string_view bytes) {
   return static_cast<ssize_t>(bytes.size());
 }
 
-void WireSocket::begin_close() {
-  ends_with_any_ = !link_.expects_answers();
-  const auto frame = close_request();
+void WireSocket::send_frame(std::string_view frame) {
   send(fd_, frame_length_of(frame));
   send(fd_, frame);
+}
+
+void WireSocket::begin_close() {
+  ends_with_any_ = !link_.expects_answers();
+  send_frame(close_request());
   closing_ = true;
 }
 
@@ -168,6 +181,11 @@ void WireSocket::finish_close(Clock::time_point until) {
 
 ssize_t WireSocket::send(int fd, std::string_view bytes) {
   if (fd == question_) return static_cast<ssize_t>(bytes.size());
+  std::string greeting;
+  if (last_own_zxid_ > 0 && link_.sends_greeting()) {
+    greeting = greeting_after(bytes, last_own_zxid_);
+    bytes = greeting;
+  }
   link_.look_at_sent(bytes);
   auto sent = static_cast<ssize_t>(bytes.size());
   if (link_.sends_length() && length_.empty())
@@ -245,21 +263,19 @@ ssize_t WireSocket::took(const char* bytes, ssize_t size) {
 
 /// Receives more of a frame that the C client does not get. 1: it is complete; else as recv.
 ssize_t WireSocket::collect_frame(std::size_t longest) {
-  frame_.reserve(longest);
   while (true) {
-    const auto have = frame_.size();
+    const auto have = frame_taken_;
     const auto whole = have < size_of_frame_length
                            ? size_of_frame_length
                            : size_of_frame_length + static_cast<std::size_t>(frame_length(frame_));
     if (have == whole && have > size_of_frame_length) return 1;
     errno = EBADMSG;
     if (whole > longest) return -1;
-    frame_.resize(whole);
+    if (frame_.size() < whole) frame_.resize(whole);
     const auto came = receive(frame_.data() + have, whole - have);
-    const int error = errno;
-    frame_.resize(have + static_cast<std::size_t>(std::max<ssize_t>(came, 0)));
-    errno = error;
-    if (took(frame_.data() + have, came) <= 0) return came > 0 ? -1 : came;
+    if (came <= 0) return came;
+    frame_taken_ += static_cast<std::size_t>(came);
+    if (took(frame_.data() + have, came) <= 0) return -1;
   }
 }
 
@@ -267,10 +283,10 @@ ssize_t WireSocket::take_greeting() {
   constexpr std::size_t longest = 64;
   const auto result = collect_frame(longest);
   if (result <= 0) return result;
-  greeting_ = frame_;
-  frame_.clear();
+  handed_over_ = std::exchange(frame_, {});
+  frame_taken_ = 0;
   // A session that is over is not authenticated.
-  sasl_ = granted_by(greeting_).session == 0 ? Sasl::Delivery : Sasl::Exchange;
+  sasl_ = granted_by(handed_over_).session == 0 ? Sasl::Delivery : Sasl::Exchange;
   if (sasl_ == Sasl::Exchange) owner_.continue_sasl(server_, connection_, nullptr, 0);
   errno = EAGAIN;
   return -1;
@@ -282,24 +298,95 @@ ssize_t WireSocket::take_sasl_answer() {
   if (result <= 0) return result;
   const auto answer = sasl_answer(std::string_view(frame_).substr(size_of_frame_length));
   frame_.clear();
+  frame_taken_ = 0;
   owner_.continue_sasl(server_, connection_, &answer.token, answer.error);
   errno = EAGAIN;
   return -1;
 }
 
-ssize_t WireSocket::deliver_greeting(char* buffer, std::size_t size) {
-  const auto count = greeting_.copy(buffer, size);
-  greeting_.erase(0, count);
-  if (greeting_.empty()) sasl_ = Sasl::None;
+/// Passes bytes to the C client that have been checked.
+ssize_t WireSocket::hand_over(char* buffer, std::size_t size) {
+  const auto count = handed_over_.copy(buffer, size);
+  handed_over_.erase(0, count);
+  if (handed_over_.empty() && sasl_ == Sasl::Delivery) sasl_ = Sasl::None;
   taken_ += count;
   return static_cast<ssize_t>(count);
 }
 
+void WireSocket::ask(std::int32_t operation, std::string_view body, Done done, const void* data) {
+  last_own_xid_ = is_own_xid(last_own_xid_ + 1) ? last_own_xid_ + 1 : first_own_xid;
+  asked_.push_back({.xid = last_own_xid_, .done = done, .data = data});
+  send_frame(request_frame(last_own_xid_, operation, body));
+}
+
+/// Takes answers to zksh's own requests, until the next frame, whose first bytes are then in head_,
+/// is the C client's. 1: it is; else as recv. Answers that were taken are delivered before the C
+/// client gets more, so that all are in order.
+ssize_t WireSocket::take_own_answers() {
+  constexpr std::size_t size_of_xid = 4;
+  constexpr std::size_t enough = size_of_frame_length + size_of_xid;
+  const auto is_enough = [&] { return head_.size() == enough; };
+  ssize_t result = 1;
+  while (!asked_.empty()) {
+    if (frame_taken_ == 0) {
+      std::array<char, enough> some;
+      while (!is_enough() && (result = receive(some.data(), enough - head_.size())) > 0)
+        head_.append(some.data(), static_cast<std::size_t>(result));
+      if (!is_enough()) break;
+      result = 1;
+      if (!is_own_xid(frame_length(std::string_view(head_).substr(size_of_frame_length)))) break;
+      // The frame's memory is complete, since its length is known.
+      frame_ = std::exchange(head_, {});
+      if (took(frame_.data(), size_of_frame_length) < 0) return -1;
+      frame_.resize(size_of_frame_length + static_cast<std::size_t>(frame_length(frame_)));
+      if (took(frame_.data() + size_of_frame_length, size_of_xid) < 0) return -1;
+      frame_taken_ = enough;
+    }
+    result = collect_frame(frame_.size());
+    if (result <= 0) break;
+    take_own_answer();
+  }
+  if (answered_.empty()) return result;
+  errno = EAGAIN;
+  return -1;
+}
+
+/// Passes the bytes in head_ to the C client, and more if it asks for more.
+ssize_t WireSocket::take_head(char* buffer, std::size_t size) {
+  const auto count = head_.copy(buffer, size);
+  head_.erase(0, count);
+  const auto more = count < size ? receive(buffer + count, size - count) : 0;
+  return took(buffer, static_cast<ssize_t>(count) + std::max<ssize_t>(more, 0));
+}
+
+/// The frame has been found to be the answer to the first request.
+void WireSocket::take_own_answer() {
+  auto& request = answered_.emplace_back(std::move(asked_.front()));
+  asked_.pop_front();
+  request.frame = std::exchange(frame_, {});
+  frame_taken_ = 0;
+  last_own_zxid_ = std::max(last_own_zxid_, header_of(request.frame).zxid);
+  const auto ping = ping_answer();
+  handed_over_ = frame_length_of(ping) + ping;
+}
+
+bool WireSocket::deliver() {
+  if (answered_.empty()) return false;
+  for (const auto& request : std::exchange(answered_, {})) {
+    const auto header = header_of(request.frame);
+    request.done(header.code, header.body, request.data);
+  }
+  return true;
+}
+
+void WireSocket::fail_requests(int code) {
+  deliver();
+  for (const auto& request : std::exchange(asked_, {})) request.done(code, {}, request.data);
+}
+
 void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {
   if (connection != connection_ || sasl_ != Sasl::Exchange) return;
-  const auto frame = sasl_request(++sasl_requests_, token);
-  send(fd_, frame_length_of(frame));
-  send(fd_, frame);
+  send_frame(sasl_request(++sasl_requests_, token));
 }
 
 void WireSocket::end_sasl(std::uint64_t connection) {
@@ -311,7 +398,8 @@ void WireSocket::drop_sasl(std::uint64_t connection) {
 }
 
 bool WireSocket::may_have_unread() const {
-  return !unread_.empty() || sasl_ == Sasl::Delivery || (tls_ && tls_->may_have_unread());
+  return !unread_.empty() || !head_.empty() || !handed_over_.empty() ||
+         (tls_ && tls_->may_have_unread());
 }
 
 ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
@@ -324,7 +412,12 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
     if (sasl_ != Sasl::Delivery) return result;
   }
   if (sasl_ == Sasl::Exchange) return take_sasl_answer();
-  if (sasl_ == Sasl::Delivery) return deliver_greeting(buffer, size);
+  if (!handed_over_.empty()) return hand_over(buffer, size);
+  if (frame_taken_ > 0 || (!asked_.empty() && link_.receives_length())) {
+    const auto result = take_own_answers();
+    if (result <= 0) return result;
+  }
+  if (!head_.empty()) return take_head(buffer, size);
   return took(buffer, receive(buffer, size));
 }
 

@@ -8,6 +8,10 @@
 // Between the C client and the network stand, each only where it is wanted:
 //
 //  - TLS (TlsConnection). The C client's bytes wait until the handshake is over; nothing blocks.
+//  - Requests that the C client cannot make (newer_requests.h), by numbers that it does not use.
+//  They
+//    are sent between its own, and their answers are taken out of what it receives. For each lot of
+//    them it gets the answer to a ping instead: it would leave a server that it does not hear from.
 //  - SASL. The answer to the connect request is kept from the C client until the server has
 //    authenticated the connection, by requests that the C client knows nothing of. So it sends
 //    nothing before, and sets its watches and credentials again afterwards.
@@ -27,11 +31,13 @@
 #include "base/time.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
+#include "session/newer_requests.h"
 #include "session/wire_link.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +45,7 @@
 #include <string_view>
 #include <sys/types.h>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 
@@ -101,6 +108,17 @@ class WireSocket {
   /// The number of bytes that the C client has taken so far.
   std::uint64_t taken() const { return taken_; }
 
+  /// Called once for a request of zksh's own: with the code and the rest of the answer behind its
+  /// header, or with the code that the request failed with. `data` is the request's.
+  using Done = void (*)(int code, std::string_view answer, const void* data);
+  /// Sends such a request. There must be a connection whose connect request has been answered.
+  void ask(std::int32_t operation, std::string_view body, Done done, const void* data);
+  /// Calls `done` for the answers that have been received. False if there are none. The C client
+  /// must not be in a call.
+  bool deliver();
+  /// Calls it for all requests that are not answered.
+  void fail_requests(int code);
+
   /// Whether bytes wait for the kernel to take more.
   bool has_unsent() const { return !unsent_.empty(); }
   /// Sends them, as far as the kernel takes them.
@@ -151,10 +169,14 @@ class WireSocket {
   bool is_shaking_hands() const { return tls_ && !tls_->is_ready(); }
   const char* check(const char* bytes, std::size_t size);
   ssize_t took(const char* bytes, ssize_t size);
+  void send_frame(std::string_view frame);
   ssize_t collect_frame(std::size_t longest);
+  ssize_t take_own_answers();
+  void take_own_answer();
+  ssize_t take_head(char* buffer, std::size_t size);
   ssize_t take_greeting();
   ssize_t take_sasl_answer();
-  ssize_t deliver_greeting(char* buffer, std::size_t size);
+  ssize_t hand_over(char* buffer, std::size_t size);
 
   static constexpr std::chrono::seconds greeting_patience{3};
 
@@ -178,8 +200,21 @@ class WireSocket {
   bool tls_noted_ = false;
   Sasl sasl_ = Sasl::None;
   std::int32_t sasl_requests_ = 0;
-  std::string frame_{};  ///< of Greeting and Exchange, with its length; its memory does not move
-  std::string greeting_{};
+  /// A frame that the C client does not get, with its length, and how much of it has been received.
+  std::string frame_{};
+  std::size_t frame_taken_ = 0;
+  std::string head_{};         ///< received bytes of the C client's next frame
+  std::string handed_over_{};  ///< what the C client gets next, and has been checked
+  struct OwnRequest {
+    std::int32_t xid = 0;
+    Done done = nullptr;
+    const void* data = nullptr;
+    std::string frame{};  ///< the answer, with its length
+  };
+  std::int32_t last_own_xid_ = first_own_xid;
+  std::int64_t last_own_zxid_ = 0;  ///< the greatest that an answer has shown
+  std::deque<OwnRequest> asked_{};
+  std::vector<OwnRequest> answered_{};  ///< for deliver
   int question_ = -1;  ///< the socket over which the C client asks a server for its mode
   bool answer_ = false;
 };

@@ -35,6 +35,11 @@ struct NodeFilterOptions {
 
   /// How deep a walk has to go. Throws ValueError.
   std::size_t depth() const;
+  /// Whether a criterion is about a node's Stat.
+  bool needs_stats() const {
+    return type || owner || newer || older || least_size || most_size || least_version ||
+           most_version || least_children || most_children;
+  }
 };
 void declare_node_filter(Options& options, NodeFilterOptions& filter);
 

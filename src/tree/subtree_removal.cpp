@@ -229,6 +229,7 @@ class Remover {
     walk_tree(client_,
               {.tops = {top},
                .may_be_missing = true,
+               .stats = false,
                .limits = plan_.limits,
                .enter = enter,
                .leave = leave},

@@ -13,7 +13,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -67,50 +66,36 @@ struct WalkStop {
   bool complete = false;
   bool vanished = false;
   int code = code::ok;  ///< why it could not be read
-
-  Pending<Listing> listing{};
-  Pending<Stat> stat{};
-  Pending<Node> value{};
-  Pending<NodeAcl> acl{};
 };
 using WalkStops = std::list<WalkStop>;
 
-// The limit for values in flight or waiting to be visited.
+/// The limit for values that wait to be visited, and for those that are expected.
 constexpr std::size_t value_bytes = 16U << 20U;
+constexpr std::size_t bytes_expected = 4U << 20U;
+/// The limit for values on their way, however small they have been so far: the server has them in
+/// memory together.
+constexpr std::size_t most_values = 64;
+/// Values of this size are not read for their Stats.
+constexpr std::size_t small_value = 4096;
 
-template <class T>
-bool is_there(const Pending<T>& pending, const Monitor::Held& held) {
-  return !pending || (*pending)(held).has_value();
-}
+/// The number of nodes that are read at once: grows while the answers stay small.
+class BatchSize {
+ public:
+  BatchSize(std::size_t first, std::size_t most) : now_(std::min(first, most)), most_(most) {}
 
-template <class T>
-void take_outcome(Pending<T>& pending, std::optional<Outcome<T>>& to, const Monitor::Held& held) {
-  if (!pending) return;
-  to = std::move(*(*pending)(held));
-  pending = nullptr;
-}
-
-/// What to read of a node, each with a request of its own.
-struct Requests {
-  bool listing = false;
-  bool stat = false;
-  bool value = false;
-  bool acl = false;
-
-  std::size_t count() const {
-    return std::size_t{listing} + std::size_t{stat} + std::size_t{value} + std::size_t{acl};
+  std::size_t now() const { return now_; }
+  void learn(std::size_t nodes, std::size_t bytes) {
+    constexpr std::size_t usual_answer = 256U << 10U;
+    if (bytes > usual_answer)
+      now_ = std::max<std::size_t>(1, usual_answer * nodes / bytes);
+    else if (nodes >= now_)
+      now_ = std::min(most_, 2 * now_);
   }
+
+ private:
+  std::size_t now_;
+  std::size_t most_;
 };
-
-template <class T>
-int code_of(const std::optional<Outcome<T>>& outcome) {
-  return outcome ? outcome->code : code::ok;
-}
-
-bool answered(const WalkStop& node, const Monitor::Held& held) {
-  return is_there(node.listing, held) && is_there(node.stat, held) && is_there(node.value, held) &&
-         is_there(node.acl, held);
-}
 
 /// The requests of a walk. Used on one thread.
 class WalkReads {
@@ -121,145 +106,206 @@ class WalkReads {
         plan_(plan),
         stop_(stop),
         pace_(client, plan.limits.rate),
-        most_in_flight_(plan.data ? 1 : plan.limits.window) {}
+        takes_values_(plan.data || plan.stats),
+        // The sizes of values are not known at first.
+        size_(takes_values_ ? 4 : 256,
+              std::min({takes_values_ ? most_values / 2 : 256, plan.limits.window,
+                        plan.limits.rate == 0 ? any_depth : plan.limits.rate / 10 + 1})) {}
 
   /// Whether another node may be requested; `first`: the node that all others wait for.
   bool has_room(bool first) const {
-    if (in_flight_ == 0 && first) return true;
-    const auto expected = bytes_ahead_ + (in_flight_ + 1) * usual_value_;
-    return in_flight_ < most_in_flight_ && (first || expected <= value_bytes);
+    const auto nodes = nodes_in_flight_ + next_.size();
+    if (nodes == 0 && first) return true;
+    const auto requests =
+        requests_in_flight_ + (are_batched_ ? next_.size() / size_.now() : next_.size());
+    if (requests >= plan_.limits.window) return false;
+    if (are_batched_ && nodes >= (takes_values_ ? most_values : 8 * plan_.limits.window))
+      return false;
+    const auto expected = (nodes + 1) * usual_value_;
+    return expected <= bytes_expected && (first || bytes_ahead_ + expected <= value_bytes);
   }
 
-  /// Sends a node's first requests. Blocks to keep to the rate.
+  /// Has a node read, with the next ones.
   void ask(WalkStops::iterator node) {
-    const bool lists = !plan_.data && !is_leaf(*node);
-    send(node,
-         {.listing = lists, .stat = !plan_.data && !lists, .value = plan_.data, .acl = plan_.acls});
+    using What = ReadOp::What;
+    auto what = plan_.stats ? What::Listing : What::Names;
+    if (plan_.data)
+      what = What::Value;
+    else if (is_leaf(*node))
+      what = What::Stat;
+    add({.node = node, .what = what, .reads_acl = plan_.acls});
   }
 
-  /// Blocks until about half of the requests in flight are answered. Throws Cancelled.
+  /// Sends what has been asked for. Blocks to keep to the rate.
+  void send_all() {
+    send(std::exchange(next_, {}), mean_value_ >= small_value || plan_.watch.is_set());
+    send(std::exchange(next_single_, {}), true);
+  }
+
+  /// Blocks until some requests in flight are answered. Throws Cancelled.
   void await_some() {
-    if (asked_.empty()) return;
-    // Answers arrive in the order of requests. Waiting for one in the middle saves wake-ups, each
-    // of which costs more than handling an answer.
-    const auto& middle = *asked_[(asked_.size() - 1) / 2];
-    if (!client_.monitor().wait(stop_,
-                                [&](const Monitor::Held& held) { return answered(middle, held); }))
+    if (batches_.empty()) return;
+    // Answers arrive in the order of requests. If each node has one, waiting for one in the middle
+    // saves wake-ups, each of which costs more than handling an answer.
+    const auto& awaited = are_batched_ ? batches_.front() : batches_[(batches_.size() - 1) / 2];
+    if (!client_.monitor().wait(
+            stop_, [&](const Monitor::Held& held) { return awaited.is_answered(held); }))
       throw Cancelled();
-    if (most_in_flight_ < plan_.limits.window)
-      most_in_flight_ = std::min(plan_.limits.window, 2 * most_in_flight_);
   }
 
-  /// The next complete node, in the order of first requests unless some are repeated; nullopt: call
-  /// await_some. Sends further requests that an answer makes necessary. Blocks after a lost
-  /// connection.
-  std::optional<WalkStops::iterator> take() {
-    while (!asked_.empty()) {
-      Answers answers;
-      const auto node = asked_.front();
-      if (!take_answers(*node, answers)) return std::nullopt;
-      asked_.pop_front();
-      const auto requests = answers.requests();
-      in_flight_ -= requests.count();
-      if (std::ranges::any_of(answers.codes(), is_connection_failure)) {
-        await_reconnection(client_, node->node.path, last_answer_, stop_);
-        send(node, requests);
+  /// Passes complete nodes to `take`, in the order of first requests unless some are repeated. Asks
+  /// for more of a node where an answer makes that necessary. Blocks after a lost connection.
+  template <class Take>
+  void take(Take&& take) {
+    while (!batches_.empty()) {
+      std::vector<ReadResult> results;
+      std::vector<Outcome<NodeAcl>> acls;
+      if (!take_answers(results, acls)) return;
+      auto batch = std::move(batches_.front());
+      batches_.pop_front();
+      requests_in_flight_ -= batch.requests();
+      nodes_in_flight_ -= batch.asked.size();
+      if (results.empty()) {
+        await_reconnection(client_, batch.asked.front().node->node.path, last_answer_, stop_);
+        send(std::move(batch.asked), batch.is_single);
         continue;
       }
       last_answer_ = Clock::now();
-      understand(*node, answers);
-      if (node->vanished || node->code != code::ok) {
-        node->complete = true;
-      } else if (!node->node.readable && !requests.stat) {
-        send(node, {.stat = true});  // up to 3.8, anybody may read a Stat
-        continue;
-      } else if (requests.value && node->node.readable && node->node.stat.num_children > 0 &&
-                 !is_leaf(*node)) {
-        send(node, {.listing = true});
-        continue;
+      std::size_t bytes = 0;
+      for (std::size_t i = 0; i < batch.asked.size(); ++i) {
+        auto& asked = batch.asked[i];
+        bytes += static_cast<std::size_t>(results[i].stat.data_length) + results[i].names.memory();
+        if (asked.reads_acl) understand(*asked.node, acls[i]);
+        understand(asked, results[i], batch.is_single);
+        if (asked.node->complete) take(asked.node);
       }
-      if (!node->node.children) node->node.children = std::make_shared<const NameList>();
-      node->complete = true;
-      bytes_ahead_ += memory(*node);
-      return node;
+      if (!batch.is_single) size_.learn(batch.asked.size(), bytes);
     }
-    return std::nullopt;
   }
 
   /// Stops counting the memory of a complete node.
   void visited(const WalkStop& node) { bytes_ahead_ -= memory(node); }
 
  private:
-  struct Answers {
-    std::optional<Outcome<Listing>> listing{};
-    std::optional<Outcome<Stat>> stat{};
-    std::optional<Outcome<Node>> value{};
-    std::optional<Outcome<NodeAcl>> acl{};
+  struct Asked {
+    WalkStops::iterator node{};
+    ReadOp::What what = ReadOp::What::Value;
+    bool reads_acl = false;
+  };
+  struct Batch {
+    std::vector<Asked> asked{};
+    Reads reads{};
+    std::vector<Pending<NodeAcl>> acls{};  ///< null where none is read
+    bool is_single = false;                ///< a request for each, on purpose
 
-    std::array<int, 4> codes() const {
-      return {code_of(listing), code_of(stat), code_of(value), code_of(acl)};
+    std::size_t requests() const {
+      return reads.requests + acls.size() -
+             static_cast<std::size_t>(std::ranges::count(acls, nullptr));
     }
-    Requests requests() const {
-      return {.listing = listing.has_value(),
-              .stat = stat.has_value(),
-              .value = value.has_value(),
-              .acl = acl.has_value()};
+    bool is_answered(const Monitor::Held& held) const {
+      const auto is_there = [&](const auto& acl) { return !acl || (*acl)(held); };
+      // Mostly, the last one arrives last.
+      return is_there(acls.back()) && (*reads.answer)(held) && std::ranges::all_of(acls, is_there);
     }
   };
 
-  bool take_answers(WalkStop& node, Answers& answers) {
+  void add(Asked asked) {
+    next_.push_back(asked);
+    if (next_.size() >= size_.now()) send_all();
+  }
+
+  void send(std::vector<Asked> asked, bool is_single) {
+    if (asked.empty()) return;
+    Batch batch{.is_single = is_single};
+    std::vector<ReadOp> ops;
+    ops.reserve(asked.size());
+    for (const auto& one : asked) ops.push_back({.what = one.what, .path = one.node->node.path});
+    const auto acls = std::ranges::count(asked, true, &Asked::reads_acl);
+    pace_.take(asked.size() + static_cast<std::size_t>(acls), stop_);
+    batch.reads =
+        is_single ? client_.read_singly(ops, plan_.watch) : client_.start_reads(std::move(ops));
+    for (const auto& [node, what, reads_acl] : asked)
+      batch.acls.push_back(reads_acl ? client_.start_get_acl(node->node.path) : nullptr);
+    if (!is_single) are_batched_ = batch.reads.requests < asked.size();
+    nodes_in_flight_ += asked.size();
+    requests_in_flight_ += batch.requests();
+    batch.asked = std::move(asked);
+    batches_.push_back(std::move(batch));
+  }
+
+  /// The answers to the first batch, if they are there; no results if the connection was lost.
+  bool take_answers(std::vector<ReadResult>& results, std::vector<Outcome<NodeAcl>>& acls) {
     return client_.monitor().with_lock([&](const Monitor::Held& held) {
-      if (!answered(node, held)) return false;
-      take_outcome(node.listing, answers.listing, held);
-      take_outcome(node.stat, answers.stat, held);
-      take_outcome(node.value, answers.value, held);
-      take_outcome(node.acl, answers.acl, held);
+      const auto& batch = batches_.front();
+      if (!batch.is_answered(held)) return false;
+      auto& outcome = *(*batch.reads.answer)(held);
+      bool is_lost = is_connection_failure(outcome.code);
+      for (const auto& acl : batch.acls) {
+        acls.push_back(acl ? std::move(*(*acl)(held)) : Outcome<NodeAcl>());
+        is_lost = is_lost || is_connection_failure(acls.back().code);
+      }
+      if (is_lost) return true;
+      results = std::move(outcome.value);
+      // What failed as a whole.
+      results.resize(batch.asked.size(), {.code = outcome.code});
       return true;
     });
   }
 
-  void understand(WalkStop& stop, Answers& answers) {
+  static void understand(WalkStop& stop, Outcome<NodeAcl>& acl) {
+    stop.node.acl_readable = acl.code == code::ok;
+    stop.node.acl = std::move(acl.value.acl);
+    note(stop, acl.code);
+  }
+
+  static void note(WalkStop& stop, int code) {
+    if (code == code::no_node)
+      stop.vanished = true;
+    else if (code != code::ok && code != code::no_auth)
+      stop.code = code;
+  }
+
+  void understand(const Asked& asked, ReadResult& result, bool is_single) {
+    using What = ReadOp::What;
+    auto& stop = *asked.node;
     auto& node = stop.node;
-    for (const int code : answers.codes()) {
-      if (code == code::no_node) stop.vanished = true;
-      if (code != code::ok && code != code::no_node && code != code::no_auth) stop.code = code;
+    note(stop, result.code);
+    const bool is_refused = result.code == code::no_auth;
+    if (result.code == code::ok) take_result(node, asked.what, result);
+    if (!stop.vanished && stop.code == code::ok) {
+      // Up to 3.8, anybody may read a Stat.
+      if (is_refused && !(asked.what == What::Stat && is_single)) {
+        node.readable = node.readable && asked.what == What::Stat;
+        return next_single_.push_back({.node = asked.node, .what = What::Stat});
+      }
+      if (is_refused) node.stat_readable = false;
+      if (asked.what == What::Value && node.stat.num_children > 0 && !is_leaf(stop))
+        return next_.push_back({.node = asked.node, .what = What::Names});
     }
-    if (code_of(answers.listing) == code::no_auth || code_of(answers.value) == code::no_auth)
-      node.readable = false;
-    if (answers.acl) {
-      node.acl_readable = answers.acl->code == code::ok;
-      node.acl = std::move(answers.acl->value.acl);
+    static const auto no_names = std::make_shared<const NameList>();
+    if (!node.children) node.children = no_names;
+    stop.complete = true;
+    bytes_ahead_ += memory(stop);
+  }
+
+  void take_result(TreeNode& node, ReadOp::What what, ReadResult& result) {
+    using What = ReadOp::What;
+    if (what == What::Names || what == What::Listing) {
+      if (!result.names.empty()) {
+        result.names.sort(stop_);
+        node.children = std::make_shared<const NameList>(std::move(result.names));
+      }
+      if (plan_.data) return;
     }
-    if (answers.stat) {
-      node.stat = answers.stat->value;
-      node.stat_readable = answers.stat->code == code::ok;
-    }
-    if (answers.value && answers.value->code == code::ok) {
-      node.stat = answers.value->value.stat;
-      node.data = std::move(answers.value->value.data);
-      const auto size = node.data ? node.data->size() : 0;
-      usual_value_ = std::max(size, usual_value_ - usual_value_ / 64);
-    }
-    if (answers.listing && answers.listing->code == code::ok) {
-      if (!plan_.data) node.stat = answers.listing->value.stat;
-      auto names = std::move(answers.listing->value.names);
-      names.sort(stop_);
-      node.children = std::make_shared<const NameList>(std::move(names));
-    }
+    node.stat = result.stat;
+    const auto size = static_cast<std::size_t>(std::max(node.stat.data_length, 0));
+    mean_value_ += (static_cast<double>(size) - mean_value_) / 32;
+    if (what != What::Value) return;
+    node.data = std::move(result.data);
+    usual_value_ = std::max(size, usual_value_ - usual_value_ / 64);
   }
 
   bool is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
-
-  void send(WalkStops::iterator node, const Requests& requests) {
-    pace_.take(requests.count(), stop_);
-    const auto& path = node->node.path;
-    if (requests.listing) node->listing = client_.start_names(path, plan_.watch);
-    if (requests.stat) node->stat = client_.start_exists(path, Watch::none());
-    if (requests.value) node->value = client_.start_get(path, Watch::none());
-    if (requests.acl) node->acl = client_.start_get_acl(path);
-    in_flight_ += requests.count();
-    asked_.push_back(node);
-  }
 
   static std::size_t memory(const WalkStop& node) {
     return (node.node.data ? node.node.data->size() : 0) + node.node.children->memory();
@@ -269,10 +315,16 @@ class WalkReads {
   const WalkPlan& plan_;
   const std::stop_token& stop_;
   Pace pace_;
-  std::deque<WalkStops::iterator> asked_;
-  std::size_t in_flight_ = 0;    ///< requests
-  std::size_t most_in_flight_;   ///< grows to the window: the size of values is not known at first
-  std::size_t usual_value_ = 0;  ///< roughly the largest of recent values, in bytes
+  const bool takes_values_;  ///< from the server, be it for their Stats
+  BatchSize size_;
+  std::vector<Asked> next_;         ///< to be sent, together
+  std::vector<Asked> next_single_;  ///< to be sent, each by itself
+  std::deque<Batch> batches_;
+  bool are_batched_ = false;  ///< as far as is known
+  std::size_t requests_in_flight_ = 0;
+  std::size_t nodes_in_flight_ = 0;
+  std::size_t usual_value_ = 0;  ///< roughly the largest of recent values that are kept, in bytes
+  double mean_value_ = 0;        ///< of recent values
   std::size_t bytes_ahead_ = 0;  ///< of complete nodes not yet visited
   Clock::time_point last_answer_ = Clock::now();
 };
@@ -289,6 +341,7 @@ class Walk {
 
   void run() {
     if (plan_.tops.empty()) return;
+    client_.start_reads({});  // finds out what the server supports
     client_.await_connection(plan_.tops.front(), stop_);
     auto tops = std::make_shared<NameList>();
     for (const auto& top : plan_.tops) tops->add(top);
@@ -297,8 +350,9 @@ class Walk {
       if (stop_.stop_requested()) throw Cancelled();
       if (visit_first()) continue;
       ask_ahead();
+      reads_.send_all();
       reads_.await_some();
-      while (const auto complete = reads_.take()) open(*complete);
+      reads_.take([this](WalkStops::iterator complete) { open(complete); });
     }
   }
 
@@ -417,7 +471,9 @@ void visit_subtree(Client& client, const std::string& top, const Watch& watch,
     for (std::size_t i = 0; i < node.children->size(); ++i)
       visit(join_path(node.path, (*node.children)[i]));
   };
-  walk_tree(client, {.tops = {top}, .watch = watch, .limits = limits, .enter = enter}, stop);
+  walk_tree(client,
+            {.tops = {top}, .stats = false, .watch = watch, .limits = limits, .enter = enter},
+            stop);
 }
 
 void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,

@@ -21,7 +21,7 @@ struct TreeNode {
   std::string path{};
   std::size_t depth = 0;  ///< below the top, whose depth is 0
   bool last = true;       ///< the last of its siblings, by name
-  Stat stat{};
+  Stat stat{};            ///< if asked for
   bool stat_readable =
       true;              ///< false: the ACL hides the Stat (servers since 3.9), which is then all 0
   bool readable = true;  ///< false: the ACL hides the children and the value
@@ -43,7 +43,8 @@ struct WalkPlan {
   bool may_be_missing = false;
   std::function<void(const std::string& path)> missing{};
   std::size_t depth = any_depth;  ///< maximum depth of nodes to visit
-  bool data = false;              ///< read the values
+  bool stats = true;              ///< read the Stats; else they come only where a list is refused
+  bool data = false;              ///< read the values, and the Stats
   bool acls = false;              ///< read the ACLs
   Watch watch = Watch::none();    ///< set on the lists of children; only without `data`
   WorkLimits limits{};
@@ -59,15 +60,15 @@ struct WalkPlan {
 /// Visits each top and everything below: a node, then its children's subtrees in byte order of
 /// names. Nodes that vanish meanwhile are skipped.
 ///
-/// Sends requests ahead of the visits, those for the next nodes in the order first. One request
-/// reads a node's Stat and children; with `data` or `acls` there is one for each of these, and
-/// another if there are children. Memory is bounded by a few thousand nodes and 16 MiB of values
-/// ahead of the visits, plus the names and paths of the rows of siblings on the path. If these
-/// names take more than 768 MiB, or the paths, or those from the top down to a node, more than
-/// 64 MiB, Error is thrown: the tree may be endless. After a lost connection, waits as long as
-/// await_reconnection does, and repeats what was not answered, in a new session if necessary.
-/// Blocks. Throws ZkError for what cannot be read for other reasons than its ACL; Cancelled; and
-/// what the callbacks throw.
+/// Sends requests ahead of the visits, those for the next nodes in the order first, and each for as
+/// many nodes as the server can read at once (Client::start_reads). Never are more than 64 values
+/// on their way, or more than 4 MiB of them expected, since the server has its answers in memory.
+/// ACLs take a request each. Memory is bounded by a few thousand nodes and 16 MiB of values ahead
+/// of the visits, plus the names and paths of the rows of siblings on the path. If these names take
+/// more than 768 MiB, or the paths, or those from the top down to a node, more than 64 MiB, Error
+/// is thrown: the tree may be endless. After a lost connection, waits as long as await_reconnection
+/// does, and repeats what was not answered, in a new session if necessary. Blocks. Throws ZkError
+/// for what cannot be read for other reasons than its ACL; Cancelled; and what the callbacks throw.
 void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop);
 
 /// Calls `visit(path)` for a node and all descendants in the order of zkCli's `ls -R`: a node's

@@ -339,6 +339,33 @@ Pending<Listing> FakeClient::start_names(const std::string& path, const Watch& w
       });
 }
 
+Reads FakeClient::start_reads(std::vector<ReadOp> ops) {
+  using What = ReadOp::What;
+  if (!batches_ || ops.size() < 2) return Client::start_reads(std::move(ops));
+  const auto read = [this](const ReadOp& op) {
+    ReadResult result;
+    if (op.what != What::Names) {
+      auto node = tree_.get(op.path);
+      result.code = node.code;
+      result.stat = node.value.stat;
+      if (op.what == What::Value) result.data = std::move(node.value.data);
+    }
+    if (op.what != What::Names && op.what != What::Listing) return result;
+    const auto children = tree_.children(op.path);
+    result.code = children.code;
+    for (const auto& name : children.value.names) result.names.add(name);
+    return result;
+  };
+  return {.answer = request<std::vector<ReadResult>>(false,
+                                                     [&](const Monitor::Held&) {
+                                                       Outcome<std::vector<ReadResult>> all;
+                                                       for (const auto& op : ops)
+                                                         all.value.push_back(read(op));
+                                                       return all;
+                                                     }),
+          .requests = 1};
+}
+
 Pending<NodeAcl> FakeClient::start_get_acl(const std::string& path) {
   return request<NodeAcl>(false, [&](const Monitor::Held&) { return tree_.get_acl(path); });
 }

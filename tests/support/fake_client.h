@@ -49,6 +49,9 @@ class FakeClient final : public Client {
   /// containers or TTLs.
   void serve_as_old();
 
+  /// From now on, behaves as a server since 3.6: reads may come in batches.
+  void serve_batches() { batches_ = true; }
+
   /// From now on, holds answers and events back, in order, until `deliver`.
   void hold_back();
   /// Delivers the next answer or event held back; false if there is none.
@@ -95,6 +98,7 @@ class FakeClient final : public Client {
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
   Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
+  Reads start_reads(std::vector<ReadOp> ops) override;
   Pending<NodeAcl> start_get_acl(const std::string& path) override;
   Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                  std::int32_t version) override;
@@ -143,6 +147,7 @@ class FakeClient final : public Client {
   FakeTree& tree_;
   EventSink sink_;
   std::size_t requests_ = 0;
+  bool batches_ = false;
   int proofs_wanted_ = 0;
   std::vector<Failure> failures_;
   std::map<std::size_t, std::function<void()>> actions_;

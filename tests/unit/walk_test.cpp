@@ -58,6 +58,9 @@ class EndlessTree final : public ForwardingClient {
   Pending<Listing> start_names(const std::string& /*path*/, const Watch& watch) override {
     return ForwardingClient::start_names("/a", watch);
   }
+  Reads start_reads(std::vector<ReadOp> ops) override {
+    return Client::start_reads(std::move(ops));
+  }
 };
 
 TEST_F(WalkTest, ATreeWithoutAnEndIsRefused) {
@@ -94,6 +97,61 @@ TEST_F(WalkTest, TheOrderDoesNotDependOnTheWindow) {
               all)
         << window;
   }
+}
+
+TEST_F(WalkTest, BatchesReadTheSameWithFewRequests) {
+  const auto all = make_tree("/t", 5, 4);
+  const Acl hidden{{perm::all & ~perm::read, "world", "anyone"}};
+  other.set_acl("/t/1", hidden, -1, {});
+  const auto walked = [](Client& by, WalkPlan plan) {
+    std::string seen;
+    plan.tops = {"/t"};
+    plan.enter = [&](const TreeNode& node) {
+      seen += node.path + (node.readable ? " " : " hidden ") + node.data.value_or("-") +
+              std::to_string(plan.stats ? node.stat.num_children : 0) +
+              std::to_string(node.children->size()) + "\n";
+    };
+    walk_tree(by, plan, {});
+    return seen;
+  };
+  client.serve_batches();
+  for (const auto& plan : {WalkPlan{}, WalkPlan{.stats = false}, WalkPlan{.data = true},
+                           WalkPlan{.depth = 2}, WalkPlan{.depth = 2, .stats = false}}) {
+    FakeClient single{server};
+    const auto before = client.requests();
+    const auto seen = walked(client, plan);
+    EXPECT_LT(client.requests() - before, all.size() / 2);
+    EXPECT_EQ(seen, walked(single, plan));
+  }
+}
+
+/// Notes how many values of which size are read at once.
+class LargeReads final : public ForwardingClient {
+ public:
+  using ForwardingClient::ForwardingClient;
+  Reads start_reads(std::vector<ReadOp> ops) override {
+    most = std::max(most, ops.size());
+    return ForwardingClient::start_reads(std::move(ops));
+  }
+  std::size_t most = 0;
+};
+
+TEST_F(WalkTest, FewLargeValuesAreReadAtOnce) {
+  make("/t");
+  for (int i = 0; i < 200; ++i) make("/t/" + std::to_string(1000 + i), std::string(1U << 20U, 'x'));
+  client.serve_batches();
+  LargeReads reads{client};
+  const auto walk = [&](bool data) {
+    reads.most = 0;
+    std::size_t count = 0;
+    walk_tree(reads,
+              {.tops = {"/t"}, .data = data, .enter = [&](const TreeNode& /*node*/) { ++count; }},
+              {});
+    EXPECT_EQ(count, 201U);
+    return reads.most;
+  };
+  EXPECT_LE(walk(true), 8U) << "the sizes are not known at first";
+  EXPECT_LE(walk(false), 8U) << "Stats alone";
 }
 
 TEST_F(WalkTest, ReadsValuesAndAcls) {
