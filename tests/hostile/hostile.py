@@ -14,6 +14,7 @@ import fcntl
 import os
 import pty
 import random
+import socket
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,7 @@ MORE_USES = {
     "fill": Use(("fill", "-n", "50", "/f"), also=frozenset({0})),
     "locks -w": Use(("locks", "-w", "/l"), also=frozenset({0}), endless=True),
     "locks -r": Use(("locks", "-r", "/"), also=frozenset({0})),
+    "du": Use(("du", "/"), also=frozenset({0})),
     "cp -r": Use(("cp", "-r", "/a", "/b"), also=frozenset({0})),
     "rmr": Use(("-c", "rmr /a"), also=frozenset({0})),
     "health": Use(("health",), also=frozenset({0})),
@@ -107,9 +109,19 @@ def take_terminal():
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
+def with_version(behave):
+    """That server, of a version that can read many nodes at once."""
+    def answers_word(c):
+        if c.link.recv(4, socket.MSG_PEEK) == b"srvr":
+            c.read(4)
+            return c.send(b"Zookeeper version: 3.8.0-hostile\n")
+        return behave(c)
+    return answers_word
+
+
 def run(behave, use, limit=LIMIT):
     """Status (None: it had to be ended), stdout, stderr, seconds, KiB."""
-    with BrokenServer(behave) as server, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+    with BrokenServer(with_version(behave)) as server, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
             tempfile.TemporaryFile() as text:
         text.write(use.text)
         text.seek(0)
@@ -173,6 +185,7 @@ def mutated(seed):
     source = random.Random(seed)
 
     def behave(c):
+        c.names = tuple(b"node%d" % number for number in range(20))
         c.hello()
         for part in range(1 << 30):
             if part:

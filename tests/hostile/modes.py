@@ -8,7 +8,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from broken_server import STAT  # noqa: E402
+from broken_server import GET, LIST, MULTI_READ, STAT, pack_parts  # noqa: E402
 from waiting import readable  # noqa: E402
 from znodes import pack_string  # noqa: E402
 
@@ -87,8 +87,19 @@ def transactions(*parts, end=True):
     def make(c):
         if c.operation != 14:
             return c.answer()[4:]
-        answer = b"".join(struct.pack(">i?i", kind, False, 0) + rest for kind, rest in parts)
-        return header(c.xid) + answer + (struct.pack(">i?i", -1, True, -1) if end else b"")
+        return header(c.xid) + pack_parts(*parts, end=end)
+    return framed(make)
+
+
+def reads(change):
+    """Everything as it should be, but a multiRead is answered with what `change` makes of the good answer's parts."""
+    def make(c):
+        c.names = tuple(b"node%d" % number for number in range(20))
+        if c.operation != MULTI_READ:
+            return c.answer()[4:]
+        good = [(kind, pack_string("x") + STAT if kind == GET else number(0)) for kind, _ in c.reads()]
+        changed = change(good)
+        return header(c.xid) + (changed if isinstance(changed, bytes) else pack_parts(*changed))
     return framed(make)
 
 
@@ -250,10 +261,42 @@ def build_transactions():
         "failed with a positive code": ((-1, number(0)), (-1, number(5)))}.items()}
 
 
+def build_reads():
+    """Answers to many reads at once."""
+    def each(kind, rest):
+        return lambda good: [(kind, rest) for _ in good]
+
+    broken = {
+        "of too many parts": lambda good: good + good[:1],
+        "of too few parts": lambda good: good[:-1],
+        "of no parts": lambda good: [],
+        "of nothing": lambda good: b"",
+        "of other parts": lambda good: [(GET + LIST - kind, rest) for kind, rest in good],
+        "without an end": lambda good: pack_parts(*good, end=False),
+        "whose parts are cut": lambda good: pack_parts(*good)[:len(good) * 9],
+        "of long parts": each(LIST, HUGE),
+        "of negative parts": each(LIST, number(-2)),
+        "of nameless children": each(LIST, number(1) + pack_string("")),
+        "of children with a slash": each(LIST, number(1) + pack_string("a/b")),
+        "failed without a reason": each(-1, number(0)),
+        "failed with a positive code": each(-1, number(5)),
+        "of ones": lambda good: b"\xff" * 400,
+    }
+    odd = {
+        "of nodes that are gone": each(-1, number(-101)),
+        "that may not be read": each(-1, number(-102)),
+        "failed with a code nobody knows": each(-1, number(-9999)),
+        "done in part": lambda good: [part if place % 2 else (-1, number(-101)) for place, part in enumerate(good)],
+    }
+    return ({f"reads {flaw}": reads(change) for flaw, change in broken.items()},
+            {f"reads {flaw}": reads(change) for flaw, change in odd.items()})
+
+
 def build_misnamed():
     return {f"a child named {name}": every([name.encode()]) for name in ("", "/", "a/b", "/a")}
 
 
 BROKEN = build_broken()
 TRANSACTIONS = build_transactions()
-ODD = build_odd() | build_misnamed() | TRANSACTIONS
+BROKEN_READS, ODD_READS = build_reads()
+ODD = build_odd() | build_misnamed() | TRANSACTIONS | BROKEN_READS | ODD_READS

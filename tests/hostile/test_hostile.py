@@ -32,6 +32,16 @@ class Hostile(unittest.TestCase):
                 self.assertEqual((10, 1), (status, err.count(b"Created")), err)
                 self.assertIn(b"either all 2 operations were applied or none", err)
 
+    def test_no_malformed_reads_succeed(self):
+        def fault(play):
+            name, use = play
+            status, _, err, _, _ = hostile.run(modes.BROKEN_READS[name], (hostile.USES | hostile.MORE_USES)[use])
+            truthful = status == 3 and b"an answer that does not match its reads" in err
+            return None if truthful else f"{name} × {use}: status {status}, {err!r}"
+
+        plays = [(name, use) for name in modes.BROKEN_READS for use in ("ls -R", "du")]
+        self.assertEqual(hostile.faults(fault, plays, 32), [])
+
     def test_a_terminal_gets_the_log_escaped(self):
         behave = modes.early(modes.event(3, pack_string("/a\x1b]0;here\x07")))
         with BrokenServer(behave) as server, tempfile.TemporaryFile() as out:

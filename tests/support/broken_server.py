@@ -18,7 +18,14 @@ STAT = struct.pack(">qqqqiiiqiiq", 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1)
 CREATE, CREATE_WITH_STAT = 1, 15
 # Operation → what a good answer holds; what creates a node also names it.
 ANSWERS = {CREATE: b"", 3: STAT, 4: pack_string("x") + STAT, 5: STAT,
-           8: struct.pack(">i", 0), 12: struct.pack(">i", 0) + STAT, CREATE_WITH_STAT: STAT}
+           6: struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyone") + STAT, CREATE_WITH_STAT: STAT}
+GET, LIST, LIST_WITH_STAT, MULTI_READ = 4, 8, 12, 22
+
+
+def pack_parts(*parts, end=True):
+    """The parts of a transaction's answer: a kind, and what follows it."""
+    return (b"".join(struct.pack(">i?i", kind, False, 0) + rest for kind, rest in parts) +
+            (struct.pack(">i?i", -1, True, -1) if end else b""))
 
 
 class Connection:
@@ -29,6 +36,7 @@ class Connection:
         self.link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.xid = self.operation = 0
         self.asked = b""
+        self.names = ()  # of the children of /, and of theirs
 
     def read(self, size):
         data = b""
@@ -82,11 +90,33 @@ class Connection:
         is_sequential = self.asked[-1] & 2
         return pack_string(path + "0000000001" if is_sequential else path)
 
+    def list_of(self, path):
+        names = self.names if path.count(b"/") == 1 else ()
+        return struct.pack(">i", len(names)) + b"".join(struct.pack(">i", len(name)) + name for name in names)
+
+    def reads(self):
+        """The kinds and paths of the reads in a multiRead."""
+        at, found = 8, []
+        while True:
+            kind, end, _ = struct.unpack_from(">i?i", self.asked, at)
+            if end:
+                return found
+            size, = struct.unpack_from(">i", self.asked, at + 9)
+            found.append((kind, self.asked[at + 13:at + 13 + size]))
+            at += 13 + size + 1
+
+    def content(self):
+        """What a good answer holds behind its header."""
+        if self.operation in (LIST, LIST_WITH_STAT):
+            size, = struct.unpack_from(">i", self.asked, 8)
+            return self.list_of(self.asked[12:12 + size]) + (STAT if self.operation == LIST_WITH_STAT else b"")
+        if self.operation == MULTI_READ:
+            return pack_parts(*((kind, ANSWERS[GET] if kind == GET else self.list_of(path)) for kind, path in self.reads()))
+        return (self.created() if self.operation in (CREATE, CREATE_WITH_STAT) else b"") + ANSWERS.get(self.operation, b"")
+
     def answer(self, code=0):
         """A good answer to the request that was read last, with its length."""
-        body = struct.pack(">iqi", self.xid, 1, code)
-        if code == 0:
-            body += (self.created() if self.operation in (CREATE, CREATE_WITH_STAT) else b"") + ANSWERS.get(self.operation, b"")
+        body = struct.pack(">iqi", self.xid, 1, code) + (self.content() if code == 0 else b"")
         return struct.pack(">i", len(body)) + body
 
     def serve(self, requests=1 << 30):
