@@ -6,8 +6,9 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <cstdlib>
 #include <system_error>
 
 namespace zksh {
@@ -49,27 +50,57 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{:.1f} GiB", size / kibi / kibi / kibi);
 }
 
+std::optional<LeadingDecimal> leading_decimal(std::string_view text) {
+  constexpr int largest = 400;  // of exponents: more than a double has
+  double number = 0;
+  int exponent = 0;
+  bool has_digit = false;
+  bool has_point = false;
+  const auto* at = text.begin();
+  for (; at != text.end(); ++at) {
+    if (*at == '.' && !has_point) {
+      has_point = true;
+      continue;
+    }
+    if (*at < '0' || *at > '9') break;
+    has_digit = true;
+    number = 10 * number + (*at - '0');
+    if (has_point) --exponent;
+  }
+  if (!has_digit) return std::nullopt;
+  if (at != text.end() && (*at == 'e' || *at == 'E')) {
+    int given = 0;
+    const auto [end, problem] = std::from_chars(at + 1, text.end(), given);
+    if (problem == std::errc()) {
+      exponent += std::clamp(given, -largest, largest);
+      at = end;
+    }
+  }
+  double power = 1;  // the division rounds once
+  for (int i = 0; i < std::abs(exponent); ++i) power *= 10;
+  return LeadingDecimal{.number = exponent < 0 ? number / power : number * power,
+                        .rest = {at, text.end()}};
+}
+
 std::int64_t parse_size(std::string_view text, std::string_view what) {
   constexpr double most = 9e18;
-  double number = 0;
-  const auto [end, problem] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  auto unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  double factor = 1;
   constexpr std::string_view letters = "kMGT";
-  constexpr double kibi = 1024;
+  const auto size = leading_decimal(text);
+  auto unit = size ? size->rest : "";
+  double bytes = size ? size->number : -1;
   if (!unit.empty() && unit != "B") {
     const auto power = unit.front() == 'K' ? 0 : letters.find(unit.front());
     unit.remove_prefix(1);
     if (power == std::string_view::npos || !(unit.empty() || unit == "B" || unit == "iB"))
-      number = -1;
+      bytes = -1;
     else
-      factor = std::pow(kibi, static_cast<double>(power + 1));
+      bytes *= static_cast<double>(std::int64_t{1} << (10 * (power + 1)));
   }
-  if (problem != std::errc() || !(number >= 0) || number * factor > most)
+  if (!(bytes >= 0 && bytes <= most))
     throw ValueError(fmt::format("{}: \"{}\" is not a size: a number of bytes, as 100, 10k or 1.5M",
                                  what, text));
-  return static_cast<std::int64_t>(std::ceil(number * factor));
+  const auto whole = static_cast<std::int64_t>(bytes);
+  return static_cast<double>(whole) < bytes ? whole + 1 : whole;
 }
 
 std::string zxid_text(std::int64_t zxid) {

@@ -42,6 +42,14 @@ std::string counted(std::size_t count, std::string_view noun);
 std::string counted_were(std::size_t count, std::string_view noun);
 /// "34 B", "1.2 KiB", "5.0 MiB".
 std::string size_text(std::int64_t bytes);
+/// A decimal number at the begin of a text, and what follows it.
+struct LeadingDecimal {
+  double number = 0;
+  std::string_view rest;
+};
+/// Parses "12", "1.5" or "3e-4"; nullopt if the text begins with none of these. Not
+/// std::from_chars, for which every start of zksh would load the library of mathematics.
+std::optional<LeadingDecimal> leading_decimal(std::string_view text);
 /// Parses "100", "10k", "1.5M", "2G" or "10KiB"; returns bytes. Units are powers of 1024. Throws
 /// ValueError, naming `what`.
 std::int64_t parse_size(std::string_view text, std::string_view what);

@@ -2,13 +2,12 @@
 #include "base/time.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace zksh {
 namespace {
@@ -18,9 +17,9 @@ double microseconds_of(std::string_view text, std::string_view what,
                        std::chrono::milliseconds bare) {
   using namespace std::chrono_literals;
   constexpr std::chrono::microseconds longest = 24h * 366;
-  double number = -1;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const auto decimal = leading_decimal(text);
+  const double number = decimal ? decimal->number : -1;
+  const auto unit = decimal ? decimal->rest : "";
   double scale = -1;
   if (unit.empty()) scale = 1e3 * static_cast<double>(bare.count());
   if (unit == "us") scale = 1;
@@ -29,7 +28,7 @@ double microseconds_of(std::string_view text, std::string_view what,
   if (unit == "m") scale = 60e6;
   if (unit == "h") scale = 3600e6;
   if (unit == "d") scale = 24 * 3600e6;
-  if (problem != std::errc{} || scale < 0 || !(number >= 0))
+  if (scale < 0 || !(number >= 0))
     throw UsageError(
         fmt::format("{}: \"{}\" is not a time such as 500ms, 5s, 1.5s, 2m or 1h", what, text));
   if (number * scale > static_cast<double>(longest.count()))
@@ -44,12 +43,13 @@ std::chrono::milliseconds parse_duration(std::string_view text, std::string_view
   const double milliseconds = microseconds_of(text, what, bare) / 1e3;
   if (milliseconds > 0 && milliseconds < 1)
     throw UsageError(fmt::format("{}: {} is less than 1ms, the least time here", what, text));
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(milliseconds)));
+  return std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double, std::milli>(milliseconds));
 }
 
 std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what) {
-  return std::chrono::microseconds(static_cast<std::int64_t>(
-      std::ceil(microseconds_of(text, what, std::chrono::seconds(1)) - 1e-6)));
+  return std::chrono::ceil<std::chrono::microseconds>(std::chrono::duration<double, std::micro>(
+      microseconds_of(text, what, std::chrono::seconds(1)) - 1e-6));
 }
 
 std::string short_time(std::chrono::nanoseconds time) {

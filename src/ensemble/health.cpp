@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <chrono>
 #include <set>
-#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -18,11 +16,11 @@ namespace {
 
 /// Converts milliseconds, perhaps with a fraction.
 std::optional<std::int64_t> microseconds(std::string_view text) {
-  double value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value);
-  if (problem != std::errc() || stop != end || !(value >= 0 && value < 1e12)) return std::nullopt;
-  return std::llround(value * 1000);
+  const auto value = leading_decimal(text);
+  if (!value || !value->rest.empty() || !(value->number < 1e12)) return std::nullopt;
+  return std::chrono::round<std::chrono::microseconds>(
+             std::chrono::duration<double, std::milli>(value->number))
+      .count();
 }
 
 /// The leading number or version; the rest of the line is ignored.

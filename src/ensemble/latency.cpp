@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace zksh {
 namespace {
@@ -132,28 +131,38 @@ void measure_latency(Client& own, std::vector<MemberLatency>& members, const Lat
 }
 
 Histogram::Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest,
-                     std::size_t buckets)
-    : shortest_(static_cast<double>(shortest.count())),
-      ratio_(std::log(static_cast<double>(longest.count()) / shortest_)),
-      buckets_(buckets) {}
+                     std::size_t buckets) {
+  const auto whole = static_cast<double>(longest.count());
+  const auto power = [&](double factor) {
+    auto product = static_cast<double>(shortest.count());
+    for (std::size_t i = 0; i < buckets; ++i) product *= factor;
+    return product;
+  };
+  // By halving: every start of zksh would load the mathematical library, if anything used it.
+  constexpr int enough_halvings = 64;
+  double factor = 1;
+  double above = whole / static_cast<double>(shortest.count()) + 1;
+  for (int i = 0; i < enough_halvings; ++i) {
+    const auto middle = (factor + above) / 2;
+    (power(middle) > whole ? above : factor) = middle;
+  }
+  std::chrono::duration<double, std::nano> bound = shortest;
+  for (std::size_t i = 0; i < buckets; ++i, bound *= factor)
+    bounds_.push_back(std::chrono::round<std::chrono::nanoseconds>(bound));
+  bounds_.push_back(longest);
+}
 
 std::vector<std::size_t> Histogram::count(
     const std::vector<std::chrono::nanoseconds>& times) const {
-  std::vector<std::size_t> counts(buckets_);
+  std::vector<std::size_t> counts(bounds_.size() - 1);
   for (const auto time : times) {
-    const auto part =
-        ratio_ > 0 ? std::log(static_cast<double>(time.count()) / shortest_) / ratio_ : 0;
-    const auto place = part * static_cast<double>(buckets_);
-    const auto last = static_cast<double>(buckets_ - 1);
-    ++counts[static_cast<std::size_t>(std::clamp(place, 0.0, last))];
+    const auto upper = std::lower_bound(bounds_.begin() + 1, bounds_.end() - 1, time);
+    ++counts[static_cast<std::size_t>(upper - bounds_.begin() - 1)];
   }
   return counts;
 }
 
-std::chrono::nanoseconds Histogram::bound(std::size_t bucket) const {
-  const auto part = static_cast<double>(bucket) / static_cast<double>(buckets_);
-  return std::chrono::nanoseconds(std::llround(shortest_ * std::exp(ratio_ * part)));
-}
+std::chrono::nanoseconds Histogram::bound(std::size_t bucket) const { return bounds_.at(bucket); }
 
 std::string bars(const std::vector<std::size_t>& counts, bool ascii) {
   constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

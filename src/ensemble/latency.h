@@ -65,18 +65,17 @@ void measure_latency(Client& own, std::vector<MemberLatency>& members, const Lat
 /// Counts times in buckets whose bounds grow by a constant factor.
 class Histogram {
  public:
-  /// Requires 0 < `shortest` <= `longest`.
+  /// Requires 0 < `shortest` <= `longest`, and a bucket.
   Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest,
             std::size_t buckets);
 
   std::vector<std::size_t> count(const std::vector<std::chrono::nanoseconds>& times) const;
-  /// The lower bound of a bucket; for the index after the last, the last one's upper bound.
+  /// The lower bound of a bucket, which counts in the bucket before; for the index after the last,
+  /// the last one's upper bound.
   std::chrono::nanoseconds bound(std::size_t bucket) const;
 
  private:
-  double shortest_;
-  double ratio_;  ///< logarithm of the ratio of the two ends
-  std::size_t buckets_;
+  std::vector<std::chrono::nanoseconds> bounds_;  ///< each the same multiple of the one before
 };
 
 /// A bar for each count, relative to the greatest; a blank for 0.

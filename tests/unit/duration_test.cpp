@@ -1,8 +1,11 @@
-// parse_duration: durations as users write them.
+// parse_duration and parse_size: durations and sizes as users write them.
 #include "base/error.h"
+#include "base/number.h"
 #include "base/time.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 namespace zksh {
 namespace {
@@ -50,6 +53,31 @@ TEST(Duration, ShortOnesAreKeptToTheMicrosecond) {
   EXPECT_EQ(parse_short_duration("1.5ms", "t"), 1500us);
   EXPECT_EQ(parse_short_duration("2", "t"), 2s);
   EXPECT_THROW(parse_short_duration("9000h", "t"), UsageError);
+}
+
+TEST(Size, TakesUnits) {
+  EXPECT_EQ(parse_size("100", "s"), 100);
+  EXPECT_EQ(parse_size("10k", "s"), 10240);
+  EXPECT_EQ(parse_size("1.5MiB", "s"), 1536 * 1024);
+  EXPECT_EQ(parse_size("2TB", "s"), std::int64_t{2} << 40);
+  EXPECT_EQ(parse_size("0.1B", "s"), 1);
+  for (const auto* text : {"", "k", "-1", "1x", "1kb", "nan", "inf", "1e19", "9000000T"})
+    EXPECT_THROW(parse_size(text, "s"), ValueError) << text;
+}
+
+TEST(LeadingDecimal, IsReadAsTheCLibraryDoes) {
+  for (const auto* text :
+       {"0", "12", "1.5", ".5", "5.", "0.1", "1.1", "123456.789", "1E-4", "2e3x", "0.0667",
+        "9007199254740991", "1e400", "1e-400", "7e", "1.2.3", "3e-x"}) {
+    char* end = nullptr;
+    const auto expected = std::strtod(text, &end);
+    const auto read = leading_decimal(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(read->number, expected) << text;
+    EXPECT_EQ(read->rest, end) << text;
+  }
+  for (const auto* text : {"", ".", "-1", "+1", " 1", "e5", "x", "nan"})
+    EXPECT_FALSE(leading_decimal(text)) << text;
 }
 
 }  // namespace
