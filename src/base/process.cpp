@@ -86,7 +86,9 @@ std::vector<std::string> merged_environment(
   return all;
 }
 
-/// See remember_ignored_signals.
+/// What zksh ignores for itself.
+constexpr std::array ignored_by_zksh{SIGPIPE, SIGTTOU, SIGTTIN, SIGTSTP};
+/// Which of these it was started to ignore. See remember_ignored_signals.
 std::array<bool, NSIG> ignored_at_start{};
 
 /// A program must not inherit what zksh ignores for itself, only what zksh was started to ignore
@@ -96,10 +98,8 @@ void reset_signals() {
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action {};
     if (sigaction(number, nullptr, &action) != 0) continue;
-    const bool maybe_ours = number == SIGPIPE || number == SIGTTOU || number == SIGTTIN ||
-                            number == SIGTSTP || number == SIGCHLD;
-    const bool ours =
-        maybe_ours && (number == SIGCHLD || !ignored_at_start[static_cast<std::size_t>(number)]);
+    const bool ours = number == SIGCHLD || (std::ranges::count(ignored_by_zksh, number) > 0 &&
+                                            !ignored_at_start[static_cast<std::size_t>(number)]);
     if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && !ours)) continue;
     action = {};
     action.sa_handler = SIG_DFL;
@@ -258,7 +258,7 @@ ProgramImage::ProgramImage(const Program& program)
 }
 
 void remember_ignored_signals() {
-  for (int number = 1; number < NSIG; ++number) {
+  for (const int number : ignored_by_zksh) {
     struct sigaction action {};
     ignored_at_start[static_cast<std::size_t>(number)] =
         sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;

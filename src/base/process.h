@@ -81,8 +81,8 @@ struct ProgramImage {
   std::vector<char*> envp;
 };
 
-/// Records which signals this process ignores, and its programs must too. Call it once, before zksh
-/// ignores any for itself.
+/// Records which of the signals that zksh ignores for itself its programs must ignore, too, since
+/// it was started to. Call it once, before zksh ignores any.
 void remember_ignored_signals();
 
 /// In a child: executes the program with no signal blocked, and only those ignored that zksh was
