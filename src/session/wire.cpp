@@ -21,7 +21,6 @@
 #include <thread>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {
@@ -42,7 +41,8 @@ bool is_connected_state(int state) {
 
 }  // namespace
 
-/// The wires' thread: waits for their sockets and deadlines. All but `run` is used under the lock.
+/// The wires' thread: waits for their sockets and deadlines. All but `run` and `serve_added` is
+/// used under the lock.
 class WireLoop {
  public:
   static WireLoop& one() {
@@ -50,8 +50,10 @@ class WireLoop {
     return loop;
   }
 
+  /// Begins to connect; the thread must be had to serve the wire afterwards.
   void add(Wire& wire) {
-    start();
+    if (!epoll_ || !bell_)
+      throw Error(fmt::format("cannot open a session: {}", std::strerror(errno)));
     wire.id_ = ++last_id_;
     wires_.emplace(wire.id_, &wire);
     wire.due_ = agenda_.emplace(Clock::time_point::max(), &wire);
@@ -64,7 +66,17 @@ class WireLoop {
       zookeeper_process(wire.handle_, ZOOKEEPER_WRITE);
       arrange(wire);
     }
-    wake();
+  }
+
+  /// Has the thread serve a new wire. It is started when the first has sent what it can: it takes
+  /// as long to start as the server to answer. Not under the lock, which it needs at once.
+  void serve_added() {
+    bool is_first = false;
+    std::call_once(started_, [&] {
+      start();
+      is_first = true;
+    });
+    if (!is_first) wake();
   }
 
   void remove(Wire& wire) {
@@ -91,16 +103,12 @@ class WireLoop {
 
   /// The thread takes no signals.
   void start() {
-    if (started_) return;
-    if (!epoll_ || !bell_)
-      throw Error(fmt::format("cannot open a session: {}", std::strerror(errno)));
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       std::thread([this] { run(); }).detach();
-      started_ = true;
     } catch (const std::system_error& error) {
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
       throw Error(fmt::format("cannot open a session: cannot start a thread ({})",
@@ -250,11 +258,11 @@ class WireLoop {
   static thread_local inline bool is_here = false;  ///< this thread is the wires'
   Fd epoll_;
   Fd bell_;
-  bool started_ = false;
+  std::once_flag started_;
   std::uint64_t last_id_ = 0;
   std::unordered_map<std::uint64_t, Wire*> wires_;
   Wire::Agenda agenda_;
-  std::vector<char> room_ = std::vector<char>(65536);
+  std::array<char, 65536> room_;  ///< not filled with zeros, which would take 16 pages of memory
 };
 
 Wire::Hold::Hold(Wire& wire) : wire_((wires_lock().lock(), wire)), here_(wire.socket_) {}
@@ -291,10 +299,13 @@ void Wire::fail_lost_requests() {
 }
 
 bool Wire::begin(const std::function<zhandle_t*()>& make) {
-  const Hold hold(*this);
-  handle_ = make();
-  if (handle_ == nullptr) return false;
-  WireLoop::one().add(*this);
+  {
+    const Hold hold(*this);
+    handle_ = make();
+    if (handle_ == nullptr) return false;
+    WireLoop::one().add(*this);
+  }
+  WireLoop::one().serve_added();
   return true;
 }
 
