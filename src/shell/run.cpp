@@ -398,14 +398,17 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
   Transaction transaction(monitor);
   EventPrinter event_printer(queue, settings, style, input, arguments.quiet);
   PersistentWatches watches(monitor, event_printer.of_persistent_watches());
-  Session session(monitor, arguments.session,
-                  sandbox ? sandbox->connect_string() : arguments.server,
-                  [&](const Monitor::Held& held, const Event& event) {
-                    if (!watches.hear(held, event)) event_printer.print(held, event, session);
-                    // The prompt shows the state, even if nothing is printed.
-                    if (event.type == Event::Type::Session) eventfd_write(base.loop.wake_fd(), 1);
-                  });
-  if (should_report_waits(arguments, style)) report_waits(base, session);
+  const bool reports_waits = should_report_waits(arguments, style);
+  Session session(
+      monitor, arguments.session, sandbox ? sandbox->connect_string() : arguments.server,
+      [&](const Monitor::Held& held, const Event& event) {
+        if (!watches.hear(held, event)) event_printer.print(held, event, session);
+        // The prompt, or the notice of a wait, shows the state, even if nothing is
+        // printed.
+        if (event.type == Event::Type::Session && (input == Input::Terminal || reports_waits))
+          eventfd_write(base.loop.wake_fd(), 1);
+      });
+  if (reports_waits) report_waits(base, session);
   const auto attachment = watches.attach(session);
   ReadOnlyClient read_only(session);
   Client& client = arguments.protection.read_only ? static_cast<Client&>(read_only) : session;
