@@ -155,6 +155,11 @@ void Interpreter::begin_command(std::string_view name) {
 }
 
 int Interpreter::run_line(const std::string& line) {
+  // A line of a script must not delete what an earlier one could not print.
+  if (input_ == Input::Text || input_ == Input::Pipe) {
+    await_accepted();
+    if (quit_ || stop_.stop_requested()) return status::ok;  // whoever stops it has the status
+  }
   begin_command({});
   const int result = reporting(out_, [&] {
     if (is_blank_or_comment(line)) return status::ok;
@@ -202,8 +207,6 @@ int Interpreter::finish(int result) {
   around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
   // At the prompt the user has seen the failure; a script would send the incomplete transaction.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
-  // The next line of a script must not delete what could not be printed.
-  if (input_ == Input::Text || input_ == Input::Pipe) await_accepted();
   const auto signal = around_.services.signals.take_end();
   // As in sh, SIGINT counts only if it ended the program: an editor handles it, and does not end
   // the script that runs it.

@@ -333,20 +333,29 @@ bool should_report_waits(const Arguments& arguments, const OutputStyle& style) {
          std::none_of(words.begin(), options_end, is_quiet);
 }
 
+/// Runs the commands that are not typed at a prompt, on the job's thread.
+int run_job(const Interpreter::Surroundings& around, Input input, const Arguments& arguments,
+            const std::stop_token& stop) {
+  Interpreter interpreter(around, input, stop);
+  Output out(around.services.queue, around.style, stop);
+  const int result = arguments.command.empty() ? run_scripts(interpreter, out, arguments, stop)
+                                               : interpreter.run_words(arguments.command);
+  const auto dropped = around.transaction.get().drop();
+  if (!dropped) return result;
+  const bool forgotten = result == status::ok && !interpreter.quit();
+  out.err_line_regardless((forgotten ? "no exec: " : "") + dropped_text(*dropped));
+  return forgotten ? status::usage : result;
+}
+
 int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
                  const Arguments& arguments) {
   const auto input = input_of(arguments);
   if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
   return base.run([&](const std::stop_token& stop) {
-    Interpreter interpreter(around, input, stop);
-    Output out(around.services.queue, around.style, stop);
-    const int result = arguments.command.empty() ? run_scripts(interpreter, out, arguments, stop)
-                                                 : interpreter.run_words(arguments.command);
-    const auto dropped = around.transaction.get().drop();
-    if (!dropped) return result;
-    const bool forgotten = result == status::ok && !interpreter.quit();
-    out.err_line_regardless((forgotten ? "no exec: " : "") + dropped_text(*dropped));
-    return forgotten ? status::usage : result;
+    const int result = run_job(around, input, arguments, stop);
+    // The server ends the session while the main thread writes the last output.
+    if (around.services.locks.locks().empty()) around.client.begin_close();
+    return result;
   });
 }
 

@@ -47,5 +47,18 @@ class SlowReader(SessionTest):
         self.assertFalse(self.znodes.exists(self.root + "/alive"))
 
 
+class LastOutput(SessionTest):
+    def test_the_session_ends_with_the_commands(self):
+        """Whoever does not read the last output holds zksh, but no session, and none of its nodes."""
+        self.znodes.create(self.root + "/value", b"x" * 900_000)
+        process = self.start("-c", "create -e /alive\nget /value")
+        self.assertEqual(process.stderr.readline(), b"Created /alive\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 1), b"x")
+        self.wait_gone("/alive")
+        self.assertIsNone(process.poll())
+        out, _ = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, len(out)), (0, 900_000))
+
+
 if __name__ == "__main__":
     unittest.main()
