@@ -233,6 +233,8 @@ class LockRun {
   void connect() {
     const TimeLimit limit(cx_.client.monitor(), patience(), cx_.stop);
     const auto& path = target_.paths.front();
+    cx_.client.ensure_session();
+    owner_ = lock_owner(o_);  // looks the user up while the server answers
     try {
       cx_.client.await_connection(path, limit.stop());
     } catch (const Cancelled&) {
@@ -282,7 +284,7 @@ class LockRun {
     auto request = target_.request;
     request.path = target_.paths.front();
     if (o_.compat) request.compat = o_.compat;
-    request.owner = lock_owner(o_);
+    request.owner = owner_;
     if (o_.parent) request.parent = o_.parent;
     request.requeue = !o_.no_requeue;
     // Nor is a lock given up unasked because connecting took all the time.
@@ -415,6 +417,7 @@ class LockRun {
   const LockOptions& o_;
   LockTarget target_;
   Clock::time_point begun_ = Clock::now();
+  std::string owner_;
   std::shared_ptr<Lock> lock_;
   std::unique_ptr<LockWatchdog> watchdog_;  ///< of the program
 };

@@ -498,6 +498,8 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
   std::vector<Fd> printed;
   if (auto* const output = cx.background ? cx.services.locks.output() : nullptr)
     printed = output->redirect(launched);
+  // The server answers while the watchdog is started.
+  cx.client.ensure_session();
   return std::make_unique<LockWatchdog>(cx.client.monitor(), std::move(launched));
 }
 
