@@ -228,9 +228,10 @@ void pass_on(Fd& from, const std::function<void(std::string_view)>& take) {
 std::string find_program(const std::string& name) {
   std::string refused;  // found, but not executable
   for (const std::string& candidate : candidates(name)) {
-    if (is_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
+    const bool file = is_file(candidate);
+    if (file && access(candidate.c_str(), X_OK) == 0) return candidate;
     // Skips directories that happen to have the name.
-    const bool named = candidate == name || is_file(candidate);
+    const bool named = file || candidate == name;
     if (refused.empty() && named && access(candidate.c_str(), F_OK) == 0) refused = candidate;
   }
   if (refused.empty())
