@@ -55,11 +55,15 @@ std::vector<std::string> bind_words(const GivenWords& given, const std::vector<A
   app.set_help_flag();
   app.allow_extras();
   app.validate_positionals();
+  const auto is_given = [&](const Argument& option) {
+    return std::ranges::count(given.options, &option, &GivenWords::Option::option) > 0;
+  };
   const WordTaker* take_rest = nullptr;  // CLI11 would split a word such as [1,2]
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].takes_rest())
       take_rest = &takers[i];
-    else if (arguments[i].kind != Argument::Kind::Program)
+    else if (arguments[i].kind != Argument::Kind::Program &&
+             (arguments[i].positional() || is_given(arguments[i])))  // the others would cost time
       declare_to(app, arguments[i], takers[i]);
 
   std::vector<std::string> words;
