@@ -338,12 +338,14 @@ void Wire::stop() {
 
 void Wire::begin_close() {
   constexpr std::chrono::milliseconds patience{1500};
+  constexpr std::chrono::milliseconds shorter_patience{300};  // for a server that may be frozen
   const Hold hold(*this);
   if (handle_ == nullptr) return;
   if (id_ != 0) WireLoop::one().remove(*this);
   closing_ = std::exchange(handle_, nullptr);
-  close_until_ = Clock::now() + patience;
-  if (is_connected_state(zoo_state(closing_))) socket_.begin_close();
+  const bool is_open = is_connected_state(zoo_state(closing_));
+  close_until_ = Clock::now() + (is_open ? patience : shorter_patience);
+  if (is_open || socket_.awaits_greeting()) socket_.begin_close();
 }
 
 void Wire::close() {

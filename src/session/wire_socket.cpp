@@ -156,7 +156,7 @@ void WireSocket::send_frame(std::string_view frame) {
 }
 
 void WireSocket::begin_close() {
-  ends_with_any_ = !link_.expects_answers();
+  ends_with_any_ = link_.is_greeted() && !link_.expects_answers();
   send_frame(close_request());
   closing_ = true;
 }

@@ -123,7 +123,10 @@ class WireSocket {
   bool has_unsent() const { return !unsent_.empty(); }
   /// Sends them, as far as the kernel takes them.
   void flush();
-  /// Sends the request that closes the session. Does not block.
+  /// Whether the server has got a plain connect request, and not answered yet.
+  bool awaits_greeting() const { return link_.awaits_greeting() && sasl_ == Sasl::None; }
+  /// Sends the request that closes the session, even while the server is opening it, which it
+  /// finishes first. Does not block.
   void begin_close();
   /// Waits until the server has answered that, or closed the connection. Then the C client, whose
   /// own request would come too late, finds a connection that has ended, and does not wait.
