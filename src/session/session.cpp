@@ -966,6 +966,12 @@ void Session::ensure_session() {
   state_->opener.ring();
 }
 
+void Session::open_early() {
+  const bool asks_others =
+      has_names(parse_connect_string(server())) || !settings_.security.sasl.mechanism.empty();
+  if (!asks_others) ensure_session();
+}
+
 /// Opens a session on this thread, which is faster, since no name must be looked up. False if that
 /// failed; the opener then tries again.
 bool Session::open_at_once(std::size_t turn) {

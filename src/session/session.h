@@ -62,6 +62,9 @@ class Session final : public Client {
   std::unique_ptr<Client> another() override;
   void open(const std::string& server) override;
   void ensure_session() override;
+  /// As ensure_session, but only if nothing must be looked up, so that it can be closed at once if
+  /// nobody needs it.
+  void open_early();
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override;
   void close() override;

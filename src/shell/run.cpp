@@ -319,7 +319,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputS
 void configure(Settings& settings, const Configuration& configuration) {
   for (const auto& setting : Settings::descriptions()) {
     const auto& [text, origin] = configuration[setting.name];
-    settings.set(setting.name, text, origin);
+    if (origin != "default") settings.set(setting.name, text, origin);  // else it is set
   }
 }
 
@@ -388,6 +388,19 @@ LockReporter lock_reporter(Supervisor& base, const Settings& settings, const Out
   return reporter;
 }
 
+/// Whether the first command sends a request, unless its words are wrong.
+bool begins_with_request(const Arguments& arguments) {
+  constexpr std::string_view between = " \t\n;";
+  std::string_view line;
+  if (!arguments.command.empty())
+    line = arguments.command.front();
+  else if (!arguments.scripts.empty() && arguments.scripts.front().kind == ScriptSource::Kind::Text)
+    line = arguments.scripts.front().text;
+  line = line.substr(std::min(line.find_first_not_of(between), line.size()));
+  const auto* const command = command_named(line.substr(0, line.find_first_of(between)));
+  return command && command->starts;
+}
+
 void report_waits(Supervisor& base, Session& session) {
   session.on_wait([&base] { eventfd_write(base.loop.wake_fd(), 1); });
   base.awaited_since = [&session] { return session.awaited_since(); };
@@ -419,6 +432,8 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
       });
   if (reports_waits) report_waits(base, session);
   const auto attachment = watches.attach(session);
+  // The server answers while the rest is set up and the words are parsed.
+  if (begins_with_request(arguments)) session.open_early();
   ReadOnlyClient read_only(session);
   Client& client = arguments.protection.read_only ? static_cast<Client&>(read_only) : session;
   std::optional<CarriedOutput> programs;

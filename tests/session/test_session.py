@@ -95,6 +95,20 @@ class Connecting(SessionTest):
 
         self.wait_until(idle_reads)
 
+    def sessions(self):
+        """Of any client, by the server's tracker."""
+        tracked = four_letter_word(self.server.port, "dump").split("ephemeral nodes")[0]
+        return set(re.findall(r"^\t(0x\w+)", tracked, re.M))
+
+    def test_no_session_is_left_to_its_timeout(self):
+        """Not one that was still being opened, either: the words of a command are looked at meanwhile."""
+        before = self.sessions()
+        for words, status in ((["get", "/"], 0), (["get"], 2), (["-c", "stat /; stat"], 2)):
+            for _ in range(20):
+                self.assertEqual(self.run_zksh("-t", "60000", *words)[0], status)
+        # The server may have answered the last one before it has forgotten the session.
+        self.wait_until(lambda: self.sessions() <= before, 10)
+
     def assert_unreachable(self, server, problem, *options):
         for command in (["get", "/a"], ["create", "/a", "x"], ["-c", "get /a"]):
             self.assertEqual(
