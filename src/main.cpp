@@ -88,9 +88,7 @@ int fail(const std::vector<std::string>& words, const zksh::Error& error) {
   return error.exit_status();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_zksh(int argc, char** argv) {
   keep_memory_to_itself();
   zksh::remember_command_line(argv);
   zksh::remember_ignored_signals();
@@ -117,4 +115,18 @@ int main(int argc, char** argv) {
   } catch (const std::exception& exception) {
     return fail(words, zksh::error_for(exception));
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run_zksh(argc, argv);
+#ifdef ZKSH_ENDS_AT_ONCE
+  // Nothing that lives as long as the process is destroyed: that takes 3 % of a one-shot command,
+  // and the wires' thread may be using it.
+  std::fflush(nullptr);
+  _exit(status);
+#else
+  return status;
+#endif
 }
