@@ -72,9 +72,10 @@ using WalkStops = std::list<WalkStop>;
 /// The limit for values that wait to be visited, and for those that are expected.
 constexpr std::size_t value_bytes = 16U << 20U;
 constexpr std::size_t bytes_expected = 4U << 20U;
-/// The limit for values on their way, however small they have been so far: the server has them in
-/// memory together.
-constexpr std::size_t most_values = 64;
+/// The limits for values in one answer and on their way, however small they have been so far: the
+/// next ones may take a mebibyte each, and the server has them in memory, some several times.
+constexpr std::size_t most_values_at_once = 8;
+constexpr std::size_t most_values = 32;
 /// Values of this size are not read for their Stats.
 constexpr std::size_t small_value = 4096;
 
@@ -109,7 +110,7 @@ class WalkReads {
         takes_values_(plan.data || plan.stats),
         // The sizes of values are not known at first.
         size_(takes_values_ ? 4 : 256,
-              std::min({takes_values_ ? most_values / 2 : 256, plan.limits.window,
+              std::min({takes_values_ ? most_values_at_once : 256, plan.limits.window,
                         plan.limits.rate == 0 ? any_depth : plan.limits.rate / 10 + 1})) {}
 
   /// Whether another node may be requested; `first`: the node that all others wait for.

@@ -61,7 +61,7 @@ struct WalkPlan {
 /// names. Nodes that vanish meanwhile are skipped.
 ///
 /// Sends requests ahead of the visits, those for the next nodes in the order first, and each for as
-/// many nodes as the server can read at once (Client::start_reads). Never are more than 64 values
+/// many nodes as the server can read at once (Client::start_reads). Never are more than 32 values
 /// on their way, or more than 4 MiB of them expected, since the server has its answers in memory.
 /// ACLs take a request each. Memory is bounded by a few thousand nodes and 16 MiB of values ahead
 /// of the visits, plus the names and paths of the rows of siblings on the path. If these names take
