@@ -168,8 +168,10 @@ std::string_view details() {
       "allows; without that setting, only srvr. The words are:" +
       words_text() +
       "\n\nIf a server refuses a word or closes the connection, zksh asks its AdminServer "
-      "instead (plain HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port "
-      "8080 of the same host or where --admin-server or the setting admin-server says. The "
+      "instead (HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port 8080 of "
+      "the same host or where --admin-server or the setting admin-server says. If zksh uses TLS, "
+      "both are asked over TLS: the server on its secureClientPort, and the AdminServer (3.6 and "
+      "later, admin.portUnification) unless http:// stands before its address. The "
       "answer is shown in the word's own format. The AdminServer leaves some things out: "
       "directory sizes and observers for conf; connections and the time of day for dump, and on "
       "followers the sessions too.\n\nThe exit status is 0 if every server answered, 1 if some "

@@ -1,5 +1,5 @@
-// Four-letter words: sent over plain sockets, to several servers at once. The client sends four
-// bytes, the server sends text and closes the connection (ServerCnxn.java).
+// Four-letter words: sent over plain or TLS connections, to several servers at once. The client
+// sends four bytes, the server sends text and closes the connection (ServerCnxn.java).
 #include "client/four_letter_word.h"
 
 #include "base/error.h"
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <poll.h>
 #include <sys/socket.h>
 #include <utility>
@@ -34,7 +35,9 @@ struct Exchange {
   Fd socket{};
   Clock::time_point accept_by{};  ///< until when this address may take to accept the connection
   int turned_away = 0;            ///< how often the server closed the connection without an answer
-  bool sent = false;
+  bool accepted = false;
+  std::unique_ptr<TlsConnection> tls{};
+  std::string output{};  ///< for the network, and not sent yet
   bool answered = false;
   ServerAnswer answer{};
 
@@ -49,6 +52,7 @@ struct Exchange {
 void try_next_address(Exchange& exchange, const AskLimits& limits) {
   const auto deadline = std::min(limits.deadline, limits.connect_by);
   exchange.socket.close();
+  exchange.accepted = false;
   while (!exchange.socket && exchange.has_another_address()) {
     const auto now = Clock::now();
     const auto left = static_cast<std::int64_t>(exchange.addresses.size() - exchange.next_address);
@@ -64,19 +68,21 @@ void try_next_address(Exchange& exchange, const AskLimits& limits) {
 /// connections, and answers on the next one.
 void end(Exchange& exchange, int error, const AskLimits& limits) {
   constexpr int tries = 3;
+  const auto flaw = exchange.tls ? exchange.tls->failure() : "";
   if (error == 0 && !exchange.answer.text.empty()) {
     exchange.answered = true;
     exchange.socket.close();
   } else if (exchange.answer.text.empty()) {
-    const bool turned_away = error == 0 || error == ECONNRESET;
+    const bool turned_away =
+        flaw.empty() ? error == 0 || error == ECONNRESET : !exchange.tls->is_lasting();
     if (turned_away && ++exchange.turned_away < tries) {
       exchange.next_address = 0;
-      exchange.sent = false;
       return try_next_address(exchange, limits);
     }
-    exchange.fail(turned_away ? "it closes the connection without an answer (too many connections "
-                                "from this host, or not a ZooKeeper server)"
-                              : std::strerror(error));
+    exchange.fail(!flaw.empty() ? flaw
+                  : turned_away ? "it closes the connection without an answer (too many "
+                                  "connections from this host, or not a ZooKeeper server)"
+                                : std::strerror(error));
     exchange.answer.turned_away = turned_away;
   } else {
     exchange.fail(
@@ -84,45 +90,89 @@ void end(Exchange& exchange, int error, const AskLimits& limits) {
   }
 }
 
+/// Sends what is to be sent, as far as the kernel takes it. False if the connection has failed.
+bool push(Exchange& exchange) {
+  auto& output = exchange.output;
+  if (exchange.tls) output += std::exchange(exchange.tls->output(), {});
+  if (output.empty()) return true;
+  const auto sent = send(exchange.socket.get(), output.data(), output.size(), MSG_NOSIGNAL);
+  if (sent < 0) return errno == EAGAIN || errno == EINTR;
+  output.erase(0, static_cast<std::size_t>(sent));
+  return true;
+}
+
+/// Begins on a connection that is made, unless that has failed.
+void begin(Exchange& exchange, const AskLimits& limits) {
+  const auto& [server, word, whole, tls, names] = exchange.question;
+  exchange.output = tls ? "" : word;
+  if (tls) {
+    exchange.tls = std::make_unique<TlsConnection>(
+        *tls, names.empty() ? std::vector{server.host} : names, server.text());
+    exchange.tls->write(word);
+  }
+  exchange.accepted = push(exchange);
+  if (exchange.accepted) return;
+  exchange.fail(std::strerror(errno));
+  try_next_address(exchange, limits);
+}
+
+/// Appends what has arrived to the answer. As recv: 0 at the end of the connection, or -1.
+ssize_t take(Exchange& exchange) {
+  std::array<char, 65536> buffer;
+  auto& text = exchange.answer.text;
+  auto count = recv(exchange.socket.get(), buffer.data(), buffer.size(), 0);
+  const auto append = [&] { text.append(buffer.data(), static_cast<std::size_t>(count)); };
+  if (!exchange.tls) {
+    if (count > 0) append();
+    return count;
+  }
+  if (count < 0 && errno != ECONNRESET) return count;
+  auto& tls = *exchange.tls;
+  tls.receive({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+  while ((count = tls.read(buffer.data(), buffer.size())) > 0) append();
+  int error = errno;
+  if (count == 0 && !text.empty() && !tls.has_ended()) {
+    count = -1;
+    error = ECONNRESET;
+  }
+  push(exchange);  // a failure shows when the answer is read
+  errno = error;
+  return count;
+}
+
 /// Proceeds with a question whose socket is ready.
 void proceed(Exchange& exchange, const AskLimits& limits) {
-  const int fd = exchange.socket.get();
-  if (!exchange.sent) {
-    // A word fits into an empty socket buffer, unless the connection has failed.
-    const auto& word = exchange.question.word;
-    exchange.sent =
-        send(fd, word.data(), word.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(word.size());
-    if (exchange.sent) return;
-    exchange.fail(std::strerror(errno));
-    return try_next_address(exchange, limits);
-  }
-  std::array<char, 65536> buffer;
-  const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
-  auto& text = exchange.answer.text;
-  if (count > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > limits.most_bytes)
-      return exchange.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
-    // A starting server says this, and may leave the connection open.
-    const auto& whole = exchange.question.whole;
-    if (text == not_serving || (whole && whole(text))) end(exchange, 0, limits);
-  } else if (count == 0) {
+  if (!exchange.accepted) return begin(exchange, limits);
+  push(exchange);
+  const auto& text = exchange.answer.text;
+  const auto before = text.size();
+  const auto count = take(exchange);
+  const int error = count < 0 ? errno : 0;
+  if (text.size() > limits.most_bytes)
+    return exchange.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
+  // A starting server says this, and may leave the connection open.
+  const auto& whole = exchange.question.whole;
+  const bool is_whole = text.size() > before && (text == not_serving || (whole && whole(text)));
+  if (is_whole || count == 0)
     end(exchange, 0, limits);
-  } else if (errno != EAGAIN && errno != EINTR) {
-    end(exchange, errno, limits);
-  }
+  else if (count < 0 && error != EAGAIN && error != EINTR)
+    end(exchange, error, limits);
 }
 
 /// When to act even if nothing arrives.
 Clock::time_point wake_up_time(const std::vector<Exchange>& all, Clock::time_point deadline) {
   for (const auto& exchange : all)
-    if (exchange.socket && !exchange.sent) deadline = std::min(deadline, exchange.accept_by);
+    if (exchange.socket && !exchange.accepted) deadline = std::min(deadline, exchange.accept_by);
   return deadline;
 }
 
 /// The problem of a question that ran into the deadline.
 std::string lateness(const Exchange& exchange) {
-  if (!exchange.sent) return "it could not be reached in time";
+  if (!exchange.accepted) return "it could not be reached in time";
+  if (exchange.tls && !exchange.tls->is_ready()) {
+    exchange.tls->give_up();
+    return exchange.tls->failure();
+  }
   if (exchange.answer.text.empty())
     return "it accepts connections, but did not answer in time (frozen or overloaded)";
   return fmt::format("its answer was incomplete after the time limit ({} bytes)",
@@ -135,6 +185,14 @@ void give_up(Exchange& exchange, const AskLimits& limits) {
   exchange.fail(lateness(exchange));
 }
 
+/// What to wait for.
+pollfd interest(const Exchange& exchange) {
+  const int events = !exchange.accepted        ? POLLOUT
+                     : exchange.output.empty() ? POLLIN
+                                               : POLLIN | POLLOUT;
+  return {exchange.socket.get(), static_cast<short>(events), 0};
+}
+
 /// Runs until all questions have ended, or the deadline.
 void serve(std::vector<Exchange>& all, const AskLimits& limits) {
   const StopFd stop(limits.stop);
@@ -142,7 +200,7 @@ void serve(std::vector<Exchange>& all, const AskLimits& limits) {
   waiting.back() = {stop.get(), POLLIN, 0};
   for (;;) {
     for (std::size_t i = 0; i < all.size(); ++i)  // poll ignores negative descriptors
-      waiting[i] = {all[i].socket.get(), static_cast<short>(all[i].sent ? POLLIN : POLLOUT), 0};
+      waiting[i] = interest(all[i]);
     if (limits.stop.stop_requested()) throw Cancelled();
     const auto now = Clock::now();
     const bool all_closed =
@@ -156,7 +214,7 @@ void serve(std::vector<Exchange>& all, const AskLimits& limits) {
       if (!exchange.socket) continue;
       if (waiting[i].revents != 0)
         proceed(exchange, limits);
-      else if (!exchange.sent && Clock::now() >= exchange.accept_by)
+      else if (!exchange.accepted && Clock::now() >= exchange.accept_by)
         give_up(exchange, limits);
     }
   }
@@ -193,7 +251,8 @@ std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_
   std::vector<ServerQuestion> questions;
   questions.reserve(ports.size());
   for (const int port : ports)
-    questions.push_back({{.host = "127.0.0.1", .port = port}, std::string(word)});
+    questions.push_back(
+        {.server = {.host = "127.0.0.1", .port = port}, .word = std::string(word), .tls = nullptr});
   std::vector<std::string> texts;
   for (auto& answer : inquire(questions, {.deadline = deadline}))
     texts.push_back(std::move(answer.text));

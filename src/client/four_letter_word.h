@@ -3,6 +3,7 @@
 
 #include "base/monitor.h"
 #include "client/connect_string.h"
+#include "client/tls.h"
 
 #include <cstddef>
 #include <functional>
@@ -20,6 +21,9 @@ struct ServerQuestion {
   /// Whether the bytes received so far are a complete answer. If not set, the answer ends when the
   /// server closes the connection.
   std::function<bool(std::string_view)> whole{};
+  Tls* tls = zksh::tls();  ///< null: over a plain connection
+  /// What the user calls the server: its certificate must be for one of these; empty: its host.
+  std::vector<std::string> names{};
 };
 
 /// A server's answer. A server that does not allow the word says so in `text`; see is_refusal.
@@ -42,12 +46,14 @@ struct AskLimits {
 
 /// Sends all questions at once; returns the answers in the order of the questions. If a name has
 /// several addresses, the first that accepts a connection is asked; the time is shared among them.
-/// Blocks; name look-ups may take longer than the deadline. Throws Cancelled on a stop.
+/// With TLS, servers' certificates are checked as those of sessions, and an answer without TLS's
+/// own end is incomplete. Blocks; name look-ups may take longer than the deadline. Throws Cancelled
+/// on a stop.
 std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
                                   const AskLimits& limits);
 
-/// Sends the same word to servers on 127.0.0.1, by port. As inquire, but returns only the texts;
-/// empty if nothing listens there, or there was no complete answer by the deadline.
+/// Sends the same word to servers on 127.0.0.1, by port, without TLS. As inquire, but returns only
+/// the texts; empty if nothing listens there, or there was no complete answer by the deadline.
 std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
                                      Clock::time_point deadline);
 

@@ -331,7 +331,7 @@ std::string TlsConnection::reason() const {
                        unknown ? "; --tls-ca names the authorities to trust" : "");
   }
   if (is_from_ssl && ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
-    return "TLS: the server does not talk TLS on this port";
+    return std::string(no_tls_here);
   const char* const text = ssl.ERR_reason_error_string(error);
   const bool by_server = is_from_ssl && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
   const bool without =
@@ -401,7 +401,10 @@ ssize_t TlsConnection::read(char* buffer, std::size_t size) {
     return result;
   }
   const int kind = ssl.SSL_get_error(ssl_.get(), result);
-  if (kind == SSL_ERROR_ZERO_RETURN) return 0;
+  if (kind == SSL_ERROR_ZERO_RETURN) {
+    ended_ = true;
+    return 0;
+  }
   if (kind == SSL_ERROR_WANT_READ) {
     errno = EAGAIN;
     return closed_ ? 0 : -1;

@@ -38,6 +38,9 @@ class Tls {
   std::shared_ptr<ssl_ctx_st> context_;
 };
 
+/// The failure of a connection to a server that talks something else.
+inline constexpr std::string_view no_tls_here = "TLS: the server does not talk TLS on this port";
+
 /// One connection: converts between its plain bytes and those on the network, and checks the
 /// server's certificate and the name in it. It does no input or output, and never blocks. Used by
 /// one thread at a time.
@@ -65,6 +68,9 @@ class TlsConnection {
   void write(std::string_view bytes);
   /// As recv of a socket that does not block; EAGAIN until the handshake is over.
   ssize_t read(char* buffer, std::size_t size);
+  /// Whether the server has said that nothing follows. Without that, somebody may have cut the
+  /// connection off.
+  bool has_ended() const { return ended_; }
   /// Whether `read` may have something to return before more bytes come from the network.
   bool may_have_unread() const;
 
@@ -92,6 +98,7 @@ class TlsConnection {
   bool lasting_ = true;
   bool ready_ = false;
   bool spoke_ = false;   ///< the server has sent plain bytes
+  bool ended_ = false;   ///< it has said that it sends no more
   bool closed_ = false;  ///< by the server
 };
 

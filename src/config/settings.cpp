@@ -40,7 +40,8 @@ std::span<const Settings::Description> Settings::descriptions() {
        .initial = "",
        .help = "Where the AdminServers are, which zksh asks when a server does not allow a "
                "four-letter word: a port on each server's host, or HOST:PORT,… in the order of the "
-               "servers; empty: port 8080; off: do not ask."},
+               "servers; empty: port 8080; off: do not ask. If zksh uses TLS, they are asked over "
+               "TLS, unless http:// stands before it."},
       {.name = "color",
        .initial = "auto",
        .help = "Use colours; auto: on a terminal, unless NO_COLOR is set.",

@@ -325,6 +325,15 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
 }
 
 AdminServers::AdminServers(std::string_view text, const std::string& connect_string) {
+  constexpr std::string_view without_tls = "http://";
+  constexpr std::string_view with_tls = "https://";
+  plain_ = text.starts_with(without_tls);
+  if (plain_) text.remove_prefix(without_tls.size());
+  if (text.starts_with(with_tls)) {
+    if (!tls()) throw ValueError("admin-server: https:// needs TLS for the servers, too (--tls)");
+    text.remove_prefix(with_tls.size());
+  }
+  if (text.ends_with('/')) text.remove_suffix(1);
   if (text.empty()) return;
   guessed_ = false;
   if (text == "off") {
@@ -369,8 +378,11 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
     if (!server) continue;
     for (const auto& command : admin_commands(questions[i].word)) {
       auto& answer = asked.emplace_back(CommandAnswer{.word = i}).answer;
-      requests.push_back({*server, http_get(server->text(), "/commands/" + command),
-                          [&answer](std::string_view so_far) { return answer.whole(so_far); }});
+      requests.push_back(
+          {.server = *server,
+           .word = http_get(server->text(), "/commands/" + command),
+           .whole = [&answer](std::string_view so_far) { return answer.whole(so_far); },
+           .tls = admin_servers.tls()});
     }
   }
   const auto now = Clock::now();
@@ -391,11 +403,15 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
     const auto [bodies, problem] = std::exchange(reply, {});
     auto answer = problem.empty() ? admin_answer(questions[i].word, bodies)
                                   : ServerAnswer{.problem = problem};
-    if (answer.problem.empty())
+    if (answer.problem.empty()) {
       answers[i] = std::move(answer);
-    else
-      answers[i].admin_problem =
-          fmt::format("{}: {}", admin_servers.of(questions[i].server)->text(), answer.problem);
+      continue;
+    }
+    const auto server = admin_servers.of(questions[i].server)->text();
+    const auto remedy = answer.problem == no_tls_here
+                            ? fmt::format("; --admin-server http://{} asks it without TLS", server)
+                            : "";
+    answers[i].admin_problem = fmt::format("{}: {}{}", server, answer.problem, remedy);
   }
   return answers;
 }

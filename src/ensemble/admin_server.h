@@ -3,6 +3,7 @@
 
 #include "client/connect_string.h"
 #include "client/four_letter_word.h"
+#include "client/tls.h"
 
 #include <map>
 #include <optional>
@@ -23,23 +24,28 @@ std::vector<std::string> admin_commands(std::string_view word);
 /// sessions. Source: Commands.java and the classes in server/command of ZooKeeper 3.5 to 3.9.
 ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies);
 
-/// The addresses of the servers' AdminServers: plain HTTP, ZooKeeper 3.5 and later.
+/// The addresses of the servers' AdminServers: HTTP (ZooKeeper 3.5 and later); over TLS if zksh
+/// uses that (3.6 and later), unless the user says otherwise.
 class AdminServers {
  public:
   /// Port 8080 of each server's host.
   AdminServers() = default;
   /// `text` is a port of each server's host; "HOST:PORT,…", one for each server of the connect
-  /// string, in the same order; "off", to ask none; or empty, for port 8080. Throws ValueError.
+  /// string, in the same order; "off", to ask none; or empty, for port 8080. "http://" before it:
+  /// without TLS. Throws ValueError.
   AdminServers(std::string_view text, const std::string& connect_string);
 
   /// nullopt: not to be asked.
   std::optional<ServerAddress> of(const ServerAddress& server) const;
   /// Whether the user has not specified them.
   bool guessed() const { return guessed_; }
+  /// Null: they are asked without TLS.
+  Tls* tls() const { return plain_ ? nullptr : zksh::tls(); }
 
  private:
   std::optional<int> port_ = 8080;
   bool guessed_ = true;
+  bool plain_ = false;
   std::map<std::string, ServerAddress> named_;  ///< by ServerAddress::text()
 };
 

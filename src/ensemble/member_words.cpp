@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "client/host_addresses.h"
+#include "client/tls.h"
 
 #include <fmt/ranges.h>
 
@@ -20,7 +21,7 @@ std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
   questions.reserve(members.size() * words.size());
   for (const auto& member : members) {
     if (member.address.port == 0) continue;
-    for (const auto& word : words) questions.push_back({member.address, word});
+    for (const auto& word : words) questions.push_back({.server = member.address, .word = word});
   }
   auto answers = ask_words(questions, admin_servers, limits);
   std::size_t next = 0;
@@ -33,9 +34,15 @@ std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
 }
 
 /// Completes members without a client address, as in most static configurations: all servers have
-/// the same clientPort, unless several are on one machine.
+/// the same clientPort, unless several are on one machine. So it is with ports for TLS, which a
+/// configuration never names.
 void add_client_ports(Membership& membership, std::string_view conf) {
-  const auto port = number_field(conf, "clientPort");
+  const auto port = number_field(conf, tls() ? "secureClientPort" : "clientPort");
+  if (tls())
+    for (auto& [id, member] : membership.members) {
+      if (member.client) member.host = member.client->host;
+      member.client.reset();
+    }
   const auto own = membership.members.find(number_field(conf, "serverId").value_or(-1));
   if (!port || *port < 1 || *port > 65535 || own == membership.members.end()) return;
   for (auto& [id, member] : membership.members) {

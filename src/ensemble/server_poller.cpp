@@ -215,7 +215,7 @@ void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount
         note_missing(server, word, account);
         continue;
       }
-      questions.push_back({server.address, word});
+      questions.push_back({.server = server.address, .word = word});
       asked.push_back(&server);
     }
   }

@@ -45,7 +45,7 @@ std::optional<WatchCounts> ask_watch_counts(const std::string& connect_string,
   const auto servers = parse_connect_string(connect_string).servers;
   std::vector<ServerQuestion> questions;
   questions.reserve(servers.size());
-  for (const auto& server : servers) questions.push_back({server, "mntr"});
+  for (const auto& server : servers) questions.push_back({.server = server, .word = "mntr"});
   const auto answers = ask_words(questions, admin_servers, {.deadline = deadline});
   WatchCounts all{.servers = servers.size()};
   for (std::size_t i = 0; i < servers.size(); ++i) {

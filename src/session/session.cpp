@@ -148,6 +148,8 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
 
   /// The names, HOST:PORT, that the user gave for a server with this address.
   std::vector<std::string> names_of(const Monitor::Held& held, const SocketAddress& server) const;
+  /// The hosts of these names.
+  std::vector<std::string> hosts_of(const SocketAddress& server) const;
   /// Whether TLS has failed with all servers, for a permanent reason or several times.
   bool tls_failed_everywhere(const Monitor::Held& held) const;
   /// Why TLS last failed, by server, HOST:PORT.
@@ -1119,13 +1121,14 @@ std::string own_address(Session::Handle* handle) {
   return java_host(own);
 }
 
-/// How long the tick of a server is, in answer to `conf`; 0: it does not say. Blocks for a second
-/// at most. Throws Cancelled.
-std::chrono::milliseconds tick_of(const ServerAddress& server, const std::stop_token& stop) {
+/// How long the tick of a server is, in answer to `conf`; 0: it does not say. `hosts`: what the
+/// user calls it. Blocks for a second at most. Throws Cancelled.
+std::chrono::milliseconds tick_of(const ServerAddress& server, std::vector<std::string> hosts,
+                                  const std::stop_token& stop) {
   constexpr std::chrono::seconds patience{1};
   constexpr std::size_t longest_answer = 65536;
   const auto answers =
-      inquire({{.server = server, .word = "conf"}},
+      inquire({{.server = server, .word = "conf", .names = std::move(hosts)}},
               {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
   const auto text = answer_field(answers.front().text, "tickTime");
   int tick = 0;
@@ -1175,6 +1178,14 @@ std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/
   return found;
 }
 
+std::vector<std::string> Session::Handle::hosts_of(const SocketAddress& server) const {
+  std::vector<std::string> hosts;
+  for (const auto& name : session.monitor_.with_lock(
+           [&](const Monitor::Held& held) { return names_of(held, server); }))
+    hosts.push_back(parse_connect_string(name).servers.front().host);
+  return hosts;
+}
+
 std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server) {
   const bool is_unknown = session.monitor_.with_lock([&](const Monitor::Held& held) {
     address = server.server().text();
@@ -1182,11 +1193,7 @@ std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& serv
   });
   if (is_unknown) session.state_->opener.ring();
   if (!session.settings_.security.tls.on) return nullptr;
-  std::vector<std::string> hosts;
-  for (const auto& name : session.monitor_.with_lock(
-           [&](const Monitor::Held& held) { return names_of(held, server); }))
-    hosts.push_back(parse_connect_string(name).servers.front().host);
-  return std::make_unique<TlsConnection>(*tls(), std::move(hosts), server.server().text());
+  return std::make_unique<TlsConnection>(*tls(), hosts_of(server), server.server().text());
 }
 
 void Session::Handle::tls_ended(const SocketAddress& server, const TlsConnection& connection) {
@@ -1235,20 +1242,25 @@ void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t c
 
 namespace {
 
-/// Which of these servers, numeric addresses, take writes. Blocks for a second at most. Throws
+/// Which of these servers, with numeric addresses, take writes. Blocks for a second at most. Throws
 /// Cancelled.
-std::set<std::string> find_writable(const std::vector<ServerAddress>& servers,
-                                    const std::stop_token& stop) {
+std::set<std::string> find_writable(const AddressNames& servers, const std::stop_token& stop) {
   constexpr std::chrono::seconds patience{1};
   constexpr std::size_t longest_answer = 64;
   std::vector<ServerQuestion> questions;
-  questions.reserve(servers.size());
-  for (const auto& server : servers) questions.push_back({.server = server, .word = "isro"});
+  for (auto at = servers.begin(); at != servers.end();) {
+    ServerQuestion question{.server = parse_connect_string(at->first).servers.front(),
+                            .word = "isro",
+                            .whole = [](std::string_view so_far) { return so_far.size() == 2; }};
+    for (const auto end = servers.upper_bound(at->first); at != end; ++at)
+      question.names.push_back(parse_connect_string(at->second).servers.front().host);
+    questions.push_back(std::move(question));
+  }
   const auto answers = inquire(
       questions, {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
   std::set<std::string> found;
-  for (std::size_t i = 0; i < servers.size(); ++i)
-    if (answers[i].text == "rw") found.insert(servers[i].text());
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    if (answers[i].text == "rw") found.insert(questions[i].server.text());
   return found;
 }
 
@@ -1360,18 +1372,15 @@ void Session::ask_for_tick(const std::stop_token& stop) {
   const auto on = open_handle();
   const auto address = address_of_server(on.get());
   std::chrono::milliseconds tick{0};
-  // A TLS port answers no such word.
-  if (address && !settings_.security.tls.on) tick = tick_of(address->server(), stop);
+  if (address) tick = tick_of(address->server(), on->hosts_of(*address), stop);
   monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
 }
 
 void Session::ask_for_modes(const std::stop_token& stop) {
-  std::vector<ServerAddress> servers;
+  AddressNames servers;
   monitor_.with_lock([&](const Monitor::Held&) {
     const auto open = state_->open_handle();
-    if (!std::exchange(state_->wants_modes, false) || !open) return;
-    for (const auto& [address, name] : open->names)
-      servers.push_back(parse_connect_string(address).servers.front());
+    if (std::exchange(state_->wants_modes, false) && open) servers = open->names;
   });
   if (servers.empty()) return;
   auto found = find_writable(servers, stop);

@@ -134,11 +134,11 @@ class Connection:
 class BrokenServer:
     """`tls`: the ssl.SSLContext of a server that talks TLS, and does that as it should."""
 
-    def __init__(self, behave, tls=None):
+    def __init__(self, behave, tls=None, at=("127.0.0.1", 0)):
         self._behave = behave
         self._tls = tls
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._listener = socket.create_server(at)
+        self.address = f"{at[0]}:{self._listener.getsockname()[1]}"
         self._links = set()
         self._lock = threading.Lock()
         self._ends = False

@@ -21,13 +21,13 @@ NETTY = "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCn
 class TlsServer(Server):
     """A server with a port for TLS, too; its certificate is a PEM file with key and certificate."""
 
-    def __init__(self, certificate, authority, client_auth="none", config=None, jvm_flags=()):
+    def __init__(self, certificate, authority, client_auth="none", config=None, jvm_flags=(), jars=()):
         self.secure_port = free_port()
         super().__init__({"secureClientPort": str(self.secure_port), "secureClientPortAddress": "127.0.0.1",
                           "ssl.keyStore.location": certificate, "ssl.keyStore.type": "PEM",
                           "ssl.trustStore.location": authority, "ssl.trustStore.type": "PEM",
                           "ssl.clientAuth": client_auth, **(config or {})},
-                         jvm_flags=[NETTY, *jvm_flags], jars=NETTY_JARS)
+                         jvm_flags=[NETTY, *jvm_flags], jars=[*NETTY_JARS, *jars])
 
     def start(self, deadline=60.0):
         """It opens this port after the other."""

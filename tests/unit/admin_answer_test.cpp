@@ -191,13 +191,16 @@ TEST(AdminServers, WhereTheyAre) {
   EXPECT_EQ(AdminServers("9000", both).of(other)->text(), "zk2:9000");
   EXPECT_EQ(AdminServers(":9000", both).of(other)->text(), "zk2:9000");
   EXPECT_FALSE(AdminServers("9000", both).guessed());
+  EXPECT_EQ(AdminServers("http://", both).of(one)->text(), "zk1:8080");
+  EXPECT_EQ(AdminServers("http://:9000/", both).of(one)->text(), "zk1:9000");
   EXPECT_FALSE(AdminServers("off", both).of(one));
   const AdminServers named("[::1]:1,h:2", both);
   EXPECT_EQ(named.of(one)->text(), "[::1]:1");
   EXPECT_EQ(named.of(other)->text(), "h:2");
   EXPECT_FALSE(named.of({.host = "zk3", .port = 2181}));
-  for (const char* const wrong : {"0", "70000", ":70000", "h", "h:", "a:1", "a:1,b:2,c:3", "a:1,b",
-                                  "a:1,b:2/x", ",", "a:x,b:y", "[::1],b:1"})
+  for (const char* const wrong :
+       {"0", "70000", ":70000", "h", "h:", "a:1", "a:1,b:2,c:3", "a:1,b", "a:1,b:2/x", ",",
+        "a:x,b:y", "[::1],b:1", "https://:9000", "http://a"})
     EXPECT_THROW(AdminServers(wrong, both), ValueError) << wrong;
 }
 
