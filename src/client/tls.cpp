@@ -280,9 +280,9 @@ TlsConnection::TlsConnection(Tls& tls, std::vector<std::string> hosts, std::stri
   if (!ssl_ || in == nullptr || out == nullptr) throw std::bad_alloc();
   ssl.SSL_set_bio(ssl_.get(), in, out);  // which frees them
   ssl.SSL_set_connect_state(ssl_.get());
-  if (!hosts_.empty() && !is_certificate_address(hosts_.front()))
-    ssl.SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                 hosts_.front().data());
+  const auto name = std::ranges::find_if_not(hosts_, is_certificate_address);
+  if (name != hosts_.end())
+    ssl.SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name->data());
   in_ = in;
   out_ = out;
   proceed();

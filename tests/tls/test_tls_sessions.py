@@ -7,6 +7,7 @@ import threading
 
 from certificates import Authority
 from tls_case import TlsCase, main
+from broken_server import BrokenServer
 from proxy import Proxy
 
 PASSWORD = "hunter2-Zq9"
@@ -149,6 +150,22 @@ class TlsSessions(TlsCase):
             for _ in range(4):  # which of them comes first is random
                 self.assertEqual("[zookeeper]\n", self.works("-s", ",".join(servers), "--tls-ca", self.ca, "ls", "/"))
         self.fails(3, "certificate is not for 127.0.0.1, but for localhost", "-s", names[0], "--tls-ca", self.ca, "ls", "/")
+
+    def test_a_server_is_told_its_name(self):
+        """Also where it has an address beside that, whichever of the two comes first."""
+        told = []
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.authority.issue("told"))
+        context.sni_callback = lambda link, name, of: told.append(name)
+        with BrokenServer(lambda c: (c.greet(), c.serve()), context) as server:
+            port = server.address.partition(":")[2]
+            names = [f"127.0.0.1:{port}", f"localhost:{port}"]
+            for servers in (names, names[::-1]) * 4:
+                self.works("-s", ",".join(servers), "--tls-ca", self.ca, "ls", "/")
+            self.assertEqual({"localhost"}, set(told))
+            told.clear()
+            self.works("-s", names[0], "--tls-ca", self.ca, "ls", "/")
+            self.assertEqual([None], told)
 
 
 if __name__ == "__main__":
