@@ -161,10 +161,31 @@ void WireSocket::begin_close() {
   closing_ = true;
 }
 
+/// Receives what nobody reads. The number of the server's plain bytes; nullopt at the end of the
+/// connection.
+std::optional<std::size_t> WireSocket::drop_received() {
+  std::array<char, 16384> dropped;
+  const auto came = real_recv(fd_, dropped.data(), dropped.size(), MSG_DONTWAIT);
+  if (came <= 0) return std::nullopt;
+  if (!tls_) return static_cast<std::size_t>(came);
+  tls_->receive({dropped.data(), static_cast<std::size_t>(came)});
+  return drop_decrypted();
+}
+
+/// The same of what TLS has received.
+std::optional<std::size_t> WireSocket::drop_decrypted() {
+  std::array<char, 16384> dropped;
+  std::size_t all = 0;
+  ssize_t count = 0;
+  while ((count = tls_->read(dropped.data(), dropped.size())) > 0)
+    all += static_cast<std::size_t>(count);
+  return count < 0 && errno == EAGAIN ? std::optional(all) : std::nullopt;
+}
+
 void WireSocket::finish_close(Clock::time_point until) {
   if (!closing_) return;
   constexpr std::chrono::milliseconds after_an_answer{100};  // if the server leaves it open
-  std::array<char, 16384> dropped;
+  if (tls_) drop_decrypted();                                // it came before the request was sent
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     const short events = has_unsent() ? POLLIN | POLLOUT : POLLIN;
@@ -172,7 +193,9 @@ void WireSocket::finish_close(Clock::time_point until) {
     if (left <= 0 || poll(&socket, 1, static_cast<int>(left)) <= 0) break;
     if ((socket.revents & POLLOUT) != 0 && !push()) break;
     if ((socket.revents & ~POLLOUT) == 0) continue;
-    if (real_recv(fd_, dropped.data(), dropped.size(), MSG_DONTWAIT) <= 0) break;
+    const auto answered = drop_received();
+    if (!answered) break;
+    if (*answered == 0) continue;  // TLS's own, or a part of a record
     if (ends_with_any_) break;
     if (!has_unsent()) until = std::min(until, Clock::now() + after_an_answer);
   }

@@ -180,6 +180,8 @@ class WireSocket {
   ssize_t take_greeting();
   ssize_t take_sasl_answer();
   ssize_t hand_over(char* buffer, std::size_t size);
+  std::optional<std::size_t> drop_received();
+  std::optional<std::size_t> drop_decrypted();
 
   static constexpr std::chrono::seconds greeting_patience{3};
 

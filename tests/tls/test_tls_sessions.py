@@ -3,14 +3,17 @@ import os
 import re
 import socket
 import ssl
+import struct
 import threading
 
 from certificates import Authority
 from tls_case import TlsCase, main
-from broken_server import BrokenServer
+from broken_server import ANSWERS, BrokenServer, Connection
 from proxy import Proxy
+from waiting import readable, wait_until
 
 PASSWORD = "hunter2-Zq9"
+CLOSE = -11
 # Servers of 3.8 offer no cipher suite of TLS 1.3 by themselves.
 SUITES = "TLS_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -166,6 +169,67 @@ class TlsSessions(TlsCase):
             told.clear()
             self.works("-s", names[0], "--tls-ca", self.ca, "ls", "/")
             self.assertEqual([None], told)
+
+    def test_half_a_record_does_not_answer_the_close_request(self):
+        """Nor does one of TLS's own. A client that hung up then would leave the session behind."""
+        waited = []
+
+        def behave(connection):
+            server = TlsByHand(connection.link, self.certificate)
+            (size,) = struct.unpack(">i", server.read(4))
+            server.read(size)
+            server.send(server.sealed(Connection.welcome(timeout=20000)))
+            while True:
+                (size,) = struct.unpack(">i", server.read(4))
+                xid, operation = struct.unpack_from(">ii", server.read(size))
+                body = struct.pack(">iqi", xid, 1, 0) + ANSWERS.get(operation, b"")
+                record = server.sealed(struct.pack(">i", len(body)) + body)
+                if operation == CLOSE:
+                    server.send(record[:9])
+                    waited.append(not readable(connection.link, 0.5))
+                    server.send(record[9:])
+                    return
+                server.send(record)
+        with BrokenServer(behave) as server:
+            self.works("-s", server.address, "--tls-ca", self.ca, "get", "/a")
+            wait_until(lambda: waited)
+        self.assertEqual([True], waited)
+
+
+class TlsByHand:
+    """The server's side of TLS on a connection, record by record."""
+
+    def __init__(self, link, certificate):
+        self.link = link
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_side=True)
+        self._advance(self.tls.do_handshake)
+
+    def _advance(self, step):
+        while True:
+            try:
+                return step()
+            except ssl.SSLWantReadError:
+                self.send(self.outgoing.read())
+                if not (data := self.link.recv(65536)):
+                    raise ConnectionError("closed") from None
+                self.incoming.write(data)
+
+    def read(self, size):
+        data = b""
+        while len(data) < size:
+            data += self._advance(lambda: self.tls.read(size - len(data)))  # pylint: disable=cell-var-from-loop
+        return data
+
+    def sealed(self, data):
+        """The records of these bytes, and what TLS itself has to send."""
+        self.tls.write(data)
+        return self.outgoing.read()
+
+    def send(self, records):
+        self.link.sendall(records)
 
 
 if __name__ == "__main__":
