@@ -108,6 +108,7 @@ void begin(Exchange& exchange, const AskLimits& limits) {
   if (tls) {
     exchange.tls = std::make_unique<TlsConnection>(
         *tls, names.empty() ? std::vector{server.host} : names, server.text());
+    exchange.tls->start();
     exchange.tls->write(word);
   }
   exchange.accepted = push(exchange);
@@ -227,7 +228,9 @@ std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
   std::map<std::string, HostAddresses> known;
   std::vector<Exchange> all;
   all.reserve(questions.size());
+  const auto read_by = std::min(limits.deadline, Clock::now() + std::chrono::seconds(1));
   for (const auto& question : questions) {
+    if (question.tls) question.tls->await_fresh(read_by);
     const auto [place, fresh] = known.try_emplace(question.server.text());
     auto& found = place->second;
     if (fresh) found = look_up(question.server);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "client/open_ssl.h"
 
 #include <fmt/core.h>
@@ -11,6 +12,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace zksh {
@@ -231,6 +235,9 @@ std::string names_in(X509* certificate) {
   return text;
 }
 
+constexpr std::string_view hang_up =
+    "TLS: the server hangs up during the handshake; is this its TLS port?";
+
 std::unique_ptr<Tls>& process_tls() {
   static auto& one = *new std::unique_ptr<Tls>;  // threads may use it until the process ends
   return one;
@@ -255,26 +262,78 @@ std::string Tls::state_of_files() const {
 
 std::shared_ptr<ssl_ctx_st> Tls::context() {
   const std::lock_guard lock(mutex_);
-  auto state = state_of_files();
-  if (state == read_) return context_;
-  try {
-    context_ = make_context(settings_);
-    read_ = std::move(state);
-  } catch (const Error&) {
-    // One of them is being written, perhaps.
-  }
   return context_;
+}
+
+bool Tls::is_fresh() {
+  constexpr std::chrono::milliseconds moment{100};
+  const std::lock_guard lock(mutex_);
+  return Clock::now() < looked_at_ + moment;
+}
+
+bool Tls::refresh(std::function<void()> then) {
+  const std::lock_guard lock(mutex_);
+  if (!serving_) {
+    try {
+      const SignalsBlocked blocked;
+      std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+      return false;
+    }
+    serving_ = true;
+  }
+  waiting_.push_back(std::move(then));
+  return true;
+}
+
+void Tls::await_fresh(Clock::time_point deadline) {
+  if (is_fresh()) return;
+  const auto done = std::make_shared<std::promise<void>>();
+  if (refresh([done] { done->set_value(); })) done->get_future().wait_until(deadline);
+}
+
+/// The thread, until there is nothing more to do.
+void Tls::serve() {
+  while (true) {
+    std::vector<std::function<void()>> served;
+    {
+      const std::lock_guard lock(mutex_);
+      served = std::exchange(waiting_, {});
+      serving_ = !served.empty();
+    }
+    if (served.empty()) return;
+    read_again();
+    for (const auto& then : served) then();
+  }
+}
+
+void Tls::read_again() {
+  const auto now = Clock::now();
+  auto state = state_of_files();
+  std::shared_ptr<SSL_CTX> changed;
+  if (state != read_) {
+    try {
+      changed = make_context(settings_);
+      read_ = std::move(state);
+    } catch (const Error&) {
+      // One of them is being written, perhaps.
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (changed) context_ = std::move(changed);
+  looked_at_ = now;
 }
 
 void TlsConnection::Free::operator()(ssl_st* ssl) const { open_ssl().SSL_free(ssl); }
 
 TlsConnection::TlsConnection(Tls& tls, std::vector<std::string> hosts, std::string address)
-    : settings_(tls.settings()),
-      hosts_(std::move(hosts)),
-      address_(std::move(address)),
-      context_(tls.context()),
-      ssl_(open_ssl().SSL_new(context_.get())) {
+    : tls_(tls), hosts_(std::move(hosts)), address_(std::move(address)) {}
+
+void TlsConnection::start() {
+  if (ssl_) return;
   const auto& ssl = open_ssl();
+  context_ = tls_.context();
+  ssl_.reset(ssl.SSL_new(context_.get()));
   auto* const in = ssl.BIO_new(ssl.BIO_s_mem());
   auto* const out = ssl.BIO_new(ssl.BIO_s_mem());
   if (!ssl_ || in == nullptr || out == nullptr) throw std::bad_alloc();
@@ -286,6 +345,7 @@ TlsConnection::TlsConnection(Tls& tls, std::vector<std::string> hosts, std::stri
   in_ = in;
   out_ = out;
   proceed();
+  if (const auto early = std::exchange(early_, {}); !early.empty()) receive(early);
 }
 
 void TlsConnection::collect_output() {
@@ -306,8 +366,7 @@ void TlsConnection::proceed() {
   // Also of a failure: an alert tells the server.
   collect_output();
   if (kind == SSL_ERROR_WANT_READ) {
-    if (closed_)
-      fail("TLS: the server hangs up during the handshake; is this its TLS port?", false);
+    if (closed_) fail(std::string(hang_up), false);
     return;
   }
   if (kind != SSL_ERROR_NONE) return fail(reason(), true);
@@ -322,7 +381,7 @@ std::string TlsConnection::reason() const {
   const auto error = ssl.ERR_peek_last_error();
   const bool is_from_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL;
   const auto verified = ssl.SSL_get_verify_result(ssl_.get());
-  if (settings_.verify && verified != X509_V_OK && is_from_ssl &&
+  if (tls_.settings().verify && verified != X509_V_OK && is_from_ssl &&
       ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
     const bool unknown =
         verified != X509_V_ERR_CERT_HAS_EXPIRED && verified != X509_V_ERR_CERT_NOT_YET_VALID;
@@ -334,8 +393,8 @@ std::string TlsConnection::reason() const {
     return std::string(no_tls_here);
   const char* const text = ssl.ERR_reason_error_string(error);
   const bool by_server = is_from_ssl && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
-  const bool without =
-      settings_.certificate.empty() && ERR_GET_REASON(error) != SSL_R_TLSV1_ALERT_PROTOCOL_VERSION;
+  const bool without = tls_.settings().certificate.empty() &&
+                       ERR_GET_REASON(error) != SSL_R_TLSV1_ALERT_PROTOCOL_VERSION;
   return fmt::format("TLS: {}{}", by_server ? "the server refuses: " : "",
                      text ? text : "the handshake failed") +
          (by_server && without ? "; it may want a client certificate: --tls-cert" : "");
@@ -354,7 +413,7 @@ void TlsConnection::give_up() {
 
 /// Why the server's certificate is not for the intended name; empty if it is.
 std::string TlsConnection::wrong_name() const {
-  if (!settings_.verify_name) return {};
+  if (!tls_.settings().verify_name) return {};
   X509* const certificate = open_ssl().SSL_get0_peer_certificate(ssl_.get());
   if (certificate == nullptr) return "TLS: the server shows no certificate";
   std::string wanted;
@@ -370,6 +429,13 @@ std::string TlsConnection::wrong_name() const {
 
 void TlsConnection::receive(std::string_view bytes) {
   if (bytes.empty()) closed_ = true;
+  if (!ssl_) {
+    constexpr std::size_t most = 4096;  // of a server that speaks before it is spoken to
+    early_ += bytes;
+    if (closed_) fail(std::string(hang_up), false);
+    if (early_.size() > most) fail(std::string(no_tls_here), true);
+    return;
+  }
   open_ssl().BIO_write(in_, bytes.data(), static_cast<int>(bytes.size()));
   if (!ready_ && failure_.empty()) proceed();
 }

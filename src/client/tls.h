@@ -1,9 +1,11 @@
 // Tls: TLS as a client, with OpenSSL.
 #pragma once
 
+#include "base/monitor.h"
 #include "client/security.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,7 +19,9 @@ struct ssl_st;
 
 namespace zksh {
 
-/// The authorities and the client's certificate. From any thread.
+/// The authorities and the client's certificate. Files that change, as certificates are renewed,
+/// are read again, on a thread that only does that: they may be on a file system that has stalled.
+/// From any thread. It must last until the process ends.
 class Tls {
  public:
   /// Reads the files: PEM, or PKCS#12. Throws UsageError if one cannot be used, or there is no
@@ -25,17 +29,28 @@ class Tls {
   explicit Tls(TlsSettings settings);
 
   const TlsSettings& settings() const { return settings_; }
-  /// For a new connection. Reads the files again if they have changed, as certificates are renewed;
-  /// keeps what it has if they cannot be used now.
+  /// For a new connection: what was read last. Does not block.
   std::shared_ptr<ssl_ctx_st> context();
+  /// Whether that is what the files have now, or had a moment ago. Does not block.
+  bool is_fresh();
+  /// Reads files that have changed, unless they cannot be used now, and then calls `then`, both on
+  /// the other thread. Does not block. False if that thread cannot be started.
+  bool refresh(std::function<void()> then);
+  /// The same, and waits for it, until `deadline` at most.
+  void await_fresh(Clock::time_point deadline);
 
  private:
   std::string state_of_files() const;
+  void read_again();
+  void serve();
 
   const TlsSettings settings_;
   std::mutex mutex_;
   std::string read_;  ///< the files' state when they were read
   std::shared_ptr<ssl_ctx_st> context_;
+  Clock::time_point looked_at_ = Clock::now();  ///< when the thread last began to look at them
+  bool serving_ = false;                        ///< there is a thread
+  std::vector<std::function<void()>> waiting_;  ///< what it is to call
 };
 
 /// The failure of a connection to a server that talks something else.
@@ -47,9 +62,13 @@ inline constexpr std::string_view no_tls_here = "TLS: the server does not talk T
 class TlsConnection {
  public:
   /// `hosts`: what the user calls the server; its certificate must be for one of these. `address`
-  /// is its numeric address, for messages. The bytes to begin with are in `output`.
+  /// is its numeric address, for messages.
   TlsConnection(Tls& tls, std::vector<std::string> hosts, std::string address);
 
+  /// Begins the handshake, with the authorities and the certificate that are in force now, unless
+  /// it has begun. Its first bytes are in `output`.
+  void start();
+  bool has_started() const { return ssl_ != nullptr; }
   /// Whether the handshake is over and was successful.
   bool is_ready() const { return ready_; }
   /// What went wrong, for the user; empty if nothing has.
@@ -85,14 +104,15 @@ class TlsConnection {
     void operator()(ssl_st* ssl) const;
   };
 
-  const TlsSettings& settings_;
+  Tls& tls_;
   std::vector<std::string> hosts_;
   std::string address_;
-  std::shared_ptr<ssl_ctx_st> context_;
-  std::unique_ptr<ssl_st, Free> ssl_;
+  std::shared_ptr<ssl_ctx_st> context_{};
+  std::unique_ptr<ssl_st, Free> ssl_{};
   bio_st* in_ = nullptr;  ///< what came from the network; the SSL's
   bio_st* out_ = nullptr;
   std::string output_{};
+  std::string early_{};    ///< from the network, before the handshake has begun
   std::string waiting_{};  ///< plain bytes, until the handshake is over
   std::string failure_{};
   bool lasting_ = true;

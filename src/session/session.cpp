@@ -100,7 +100,8 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
 
   Clock::time_point tend() override;
   bool takes_writes(const SocketAddress& server) override;
-  std::unique_ptr<TlsConnection> secure(const SocketAddress& server) override;
+  std::unique_ptr<TlsConnection> secure(const SocketAddress& server,
+                                        std::uint64_t connection) override;
   void tls_ended(const SocketAddress& server, const TlsConnection& connection) override;
   bool wants_sasl() override { return !session.settings_.security.sasl.mechanism.empty(); }
   void continue_sasl(const SocketAddress& server, std::uint64_t connection,
@@ -1186,14 +1187,20 @@ std::vector<std::string> Session::Handle::hosts_of(const SocketAddress& server) 
   return hosts;
 }
 
-std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server) {
+std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server,
+                                                       std::uint64_t connection) {
   const bool is_unknown = session.monitor_.with_lock([&](const Monitor::Held& held) {
     address = server.server().text();
     return session.wants_version_of(held, address);
   });
   if (is_unknown) session.state_->opener.ring();
   if (!session.settings_.security.tls.on) return nullptr;
-  return std::make_unique<TlsConnection>(*tls(), hosts_of(server), server.server().text());
+  auto made = std::make_unique<TlsConnection>(*tls(), hosts_of(server), server.server().text());
+  const auto start = [handle = weak_from_this(), connection] {
+    if (const auto on = handle.lock()) on->wire.start_tls(connection);
+  };
+  if (tls()->is_fresh() || !tls()->refresh(start)) made->start();
+  return made;
 }
 
 void Session::Handle::tls_ended(const SocketAddress& server, const TlsConnection& connection) {

@@ -314,6 +314,11 @@ void Wire::look_again() {
   if (id_ != 0) WireLoop::one().call(*this);
 }
 
+void Wire::start_tls(std::uint64_t connection) {
+  const Hold hold(*this);
+  if (id_ != 0) socket_.start_tls(connection);
+}
+
 void Wire::send_sasl(std::uint64_t connection, std::string_view token) {
   const Hold hold(*this);
   if (id_ != 0) socket_.send_sasl(connection, token);

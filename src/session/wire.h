@@ -65,6 +65,8 @@ class Wire {
   int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);
   /// Has the wires' thread look at the handle, whose servers have changed.
   void look_again();
+  /// Starts TLS on a connection, if it is still this one (WireOwner::secure).
+  void start_tls(std::uint64_t connection);
   /// Takes the steps of a SASL exchange (WireOwner::continue_sasl).
   void send_sasl(std::uint64_t connection, std::string_view token);
   void end_sasl(std::uint64_t connection);

@@ -88,9 +88,11 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   unsent_.clear();
   unread_ = {};
   greeting_until_.reset();
-  tls_ = owner_.secure(server_);
+  tls_ = owner_.secure(server_, connection_);
   tls_noted_ = false;
+  constexpr std::chrono::seconds longest_start{1};
   constexpr std::chrono::seconds longest_handshake{5};
+  start_tls_at_ = Clock::now() + longest_start;
   handshake_until_ = Clock::now() + longest_handshake;
   sasl_ = owner_.wants_sasl() ? Sasl::Greeting : Sasl::None;
   sasl_requests_ = 0;
@@ -407,6 +409,12 @@ void WireSocket::fail_requests(int code) {
   for (const auto& request : std::exchange(asked_, {})) request.done(code, {}, request.data);
 }
 
+void WireSocket::start_tls(std::uint64_t connection) {
+  if (connection != connection_ || !tls_ || !tls_->failure().empty()) return;
+  tls_->start();
+  push();
+}
+
 void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {
   if (connection != connection_ || sasl_ != Sasl::Exchange) return;
   send_frame(sasl_request(++sasl_requests_, token));
@@ -445,7 +453,7 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
 }
 
 std::optional<Clock::time_point> WireSocket::give_up_at() const {
-  if (is_shaking_hands()) return handshake_until_;
+  if (is_shaking_hands()) return tls_->has_started() ? handshake_until_ : start_tls_at_;
   if (greeting_until_) return greeting_until_;
   const auto until = link_.give_up_at();
   return until ? std::optional(wait_until(*until)) : std::nullopt;
@@ -453,6 +461,7 @@ std::optional<Clock::time_point> WireSocket::give_up_at() const {
 
 void WireSocket::give_up() {
   constexpr std::chrono::milliseconds longest{60000};  // more than the C client's own limit
+  if (tls_ && !tls_->has_started()) return start_tls(connection_);
   if (is_shaking_hands()) {
     tls_->give_up();
     note_tls();

@@ -18,7 +18,8 @@
 //
 // How long a server may stay silent:
 //
-//  - A host that does not respond is given up after 3 s, and a TLS handshake after 5 s.
+//  - A host that does not respond is given up after 3 s, and a TLS handshake after 5 s. It begins
+//    after 1 s at the latest, though certificates that may have changed have not been read.
 //  - A server that accepts a connection but does not answer the connect request is left after 3 s,
 //    then after twice as long each time that nobody answered: a slow ensemble answers in the end.
 //    The C client would wait for two thirds of the session timeout before trying the next server,
@@ -61,8 +62,10 @@ class WireOwner {
   /// Whether the server with this address is known to take writes: a read-only session looks for
   /// one.
   virtual bool takes_writes(const SocketAddress& server) = 0;
-  /// TLS for a new connection; null: none.
-  virtual std::unique_ptr<TlsConnection> secure(const SocketAddress& server) = 0;
+  /// TLS for a new connection; null: none. Unless it has started, Wire::start_tls follows with the
+  /// connection's number, from another thread.
+  virtual std::unique_ptr<TlsConnection> secure(const SocketAddress& server,
+                                                std::uint64_t connection) = 0;
   /// A TLS connection to this server has failed, or has brought the first bytes.
   virtual void tls_ended(const SocketAddress& server, const TlsConnection& connection) = 0;
   /// Whether connections are authenticated with SASL.
@@ -136,10 +139,13 @@ class WireSocket {
   /// yet: the session would live on until its timeout.
   void finish_close(Clock::time_point until);
 
-  /// When the connection must be ended unless an answer arrives; nullopt: never.
+  /// When `give_up` is to be called unless an answer arrives; nullopt: never.
   std::optional<Clock::time_point> give_up_at() const;
-  /// Ends the connection: the C client notices, and tries the next server.
+  /// Ends the connection: the C client notices, and tries the next server. Or starts TLS.
   void give_up();
+
+  /// Starts TLS, if the connection is still this one.
+  void start_tls(std::uint64_t connection);
 
   /// Whether a socket that the C client sends or receives on is one of these.
   bool owns(int fd) const { return fd == fd_ || fd == question_; }
@@ -201,6 +207,7 @@ class WireSocket {
   std::chrono::milliseconds patience_ = greeting_patience;  ///< for the next connect response
   std::optional<Clock::time_point> greeting_until_{};
   std::unique_ptr<TlsConnection> tls_{};
+  Clock::time_point start_tls_at_{};
   Clock::time_point handshake_until_{};
   bool tls_noted_ = false;
   Sasl sasl_ = Sasl::None;

@@ -5,6 +5,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 
 from certificates import Authority
 from tls_case import TlsCase, main
@@ -77,6 +78,24 @@ class TlsSessions(TlsCase):
         server.config["ssl.trustStore.location"] = new.certificate
         server.start()
         shell.answer("get /mine", "x")
+
+    def test_files_that_cannot_be_read(self):
+        """As those on a file system that has stalled: a pipe into which nobody writes."""
+        ca = self.replace("stalling", self.ca)
+        server = self.server(self.certificate, self.ca)
+        with Proxy(server.secure_port) as proxy:
+            shell = self.shell("-s", proxy.address, "--tls-ca", ca)
+            shell.answer("create /stalled x", "/stalled")
+            os.remove(ca)
+            os.mkfifo(ca)
+            for _ in range(2):
+                proxy.cut()
+                begun = time.monotonic()
+                shell.answer("get /stalled", "x", 20)
+                self.assertLess(time.monotonic() - begun, 9)
+            shell.answer("4lw isro", "rw", 20)
+            shell.give("quit")
+            self.assertEqual(0, shell.process.wait(9))
 
     def test_versions(self):
         for name, version in VERSIONS.items():
