@@ -1355,9 +1355,7 @@ void Session::look_up_again() {
   auto order = trying_order(on->servers);
   const bool has_moved = monitor_.with_lock([&](const Monitor::Held&) {
     on->looked_up = Clock::now();
-    if (order.names.empty() || order.names == on->names) return false;
-    on->names = std::move(order.names);
-    return true;
+    return !order.names.empty() && order.names != on->names;
   });
   if (!has_moved) return;
   {
@@ -1366,7 +1364,11 @@ void Session::look_up_again() {
     if (!hold.get() || is_unrecoverable(hold.get()) != ZOK ||
         is_connected(session_state(zoo_state(hold.get()))))
       return;
-    zoo_set_servers(hold.get(), order.hosts.c_str());
+    monitor_.with_lock([&](const Monitor::Held&) { on->names = std::move(order.names); });
+    // It compares lists without ports (3.8.0: addrvec_eq), and keeps the old one if the new one
+    // looks the same and is as long: so one comes in between that is longer.
+    zoo_set_servers(hold.get(), (order.addresses + ',' + order.addresses).c_str());
+    zoo_set_servers(hold.get(), order.addresses.c_str());
   }
   on->wire.look_again();
 }

@@ -38,6 +38,8 @@ TryingOrder trying_order(const ConnectString& servers) {
   if (addresses.size() % 2 == 0) addresses.push_back(addresses.front());
   list.servers = std::move(addresses);
   order.hosts = list.for_c_client();
+  list.chroot.clear();
+  order.addresses = list.for_c_client();
   return order;
 }
 

@@ -22,6 +22,9 @@ struct TryingOrder {
   /// lost connection the C client (3.8.0: handle_error, then zoo_cycle_next_server) advances by two
   /// addresses per attempt, and with an even number would only ever try every other one.
   std::string hosts{};
+  /// For zoo_set_servers: the same without the chroot, which the C client takes for a part of the
+  /// last port.
+  std::string addresses{};
 };
 
 /// Returns the servers in random order, so that clients spread over the ensemble. Blocks while

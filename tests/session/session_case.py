@@ -25,10 +25,10 @@ class SessionTest(ServerTest):
     # Sessions may be as short as a second, and may outlive a slow test.
     config = {"tickTime": "500", "maxSessionTimeout": "60000", "clientPortAddress": "::"}
 
-    def start(self, *arguments, server=None, **how):
+    def start(self, *arguments, server=None, more_environment=None, **how):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen([ZKSH, "-s", server or self.connect, *arguments],
-                                   env=environment(self.directory), **{**pipes, **how})
+                                   env={**environment(self.directory), **(more_environment or {})}, **{**pipes, **how})
         self.addCleanup(self.end, process)
         return process
 

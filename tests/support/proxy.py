@@ -11,10 +11,10 @@ class Proxy:
     """Passes bytes both ways. After swallow() requests reach the server, answers are dropped; after
     block() nothing reaches anybody, as behind a firewall that drops packets."""
 
-    def __init__(self, port):
+    def __init__(self, port, at=("127.0.0.1", 0)):
         self._target = ("127.0.0.1", port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._listener = socket.create_server(at)
+        self.address = f"{at[0]}:{self._listener.getsockname()[1]}"
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._woken, self._waker = socket.socketpair()

@@ -44,6 +44,7 @@ TEST(TryingOrder, ItIsNotThatOfTheList) {
 
 TEST(TryingOrder, TheChrootAndASingleServerStayAsTheyAre) {
   EXPECT_EQ(trying_order_of("[::1]:2182/app"), "::1:2182/app");
+  EXPECT_EQ(trying_order(parse_connect_string("[::1]:2182/app")).addresses, "::1:2182");
 }
 
 TEST(TryingOrder, ANameThatDoesNotResolveIsLeftOut) {

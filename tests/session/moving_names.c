@@ -1,0 +1,25 @@
+// A preloaded getaddrinfo that resolves the names in a file, $MOVING_NAMES: lines of a name and an
+// address, which a test changes as an administrator changes those of a DNS server.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int Getaddrinfo(const char*, const char*, const struct addrinfo*, struct addrinfo**);
+
+int getaddrinfo(const char* node, const char* service, const struct addrinfo* hints,
+                struct addrinfo** result) {
+  Getaddrinfo* const real = (Getaddrinfo*)dlsym(RTLD_NEXT, "getaddrinfo");
+  const char* const path = getenv("MOVING_NAMES");
+  FILE* const file = path && node ? fopen(path, "r") : NULL;
+  if (!file) return real(node, service, hints, result);
+  const int numeric_only = hints && (hints->ai_flags & AI_NUMERICHOST) != 0;
+  char name[256];
+  char address[256];
+  int found = 0;
+  while (!found && fscanf(file, "%255s %255s", name, address) == 2) found = strcmp(name, node) == 0;
+  fclose(file);
+  return real(found && !numeric_only ? address : node, service, hints, result);
+}

@@ -1,0 +1,62 @@
+"""Servers whose names get another address, as in a container's network: sessions follow them."""
+import os
+import unittest
+
+from session_case import SessionTest
+from proxy import Proxy
+
+NAME = "moving.example"
+
+
+@unittest.skipUnless("MOVING_NAMES_LIBRARY" in os.environ, "a sanitizer's program loads no other getaddrinfo")
+class MovingNames(SessionTest):
+    def setUp(self):
+        super().setUp()
+        self.names = os.path.join(self.directory, "names")
+        self.name("127.0.0.1")
+        self.old = self.enterContext(Proxy(self.server.port))
+        self.port = int(self.old.address.partition(":")[2])
+        self.new = self.enterContext(Proxy(self.server.port, at=("127.0.0.2", self.port)))
+
+    def name(self, address):
+        with open(self.names + ".new", "w", encoding="ascii") as file:
+            file.write(f"{NAME} {address}\n")
+        os.replace(self.names + ".new", self.names)
+
+    def start_named(self, *arguments, others=""):
+        preloaded = {"LD_PRELOAD": os.environ["MOVING_NAMES_LIBRARY"], "MOVING_NAMES": self.names}
+        return self.start(*arguments, server=f"{NAME}:{self.port}{others}{self.root}", more_environment=preloaded, bufsize=0)
+
+    def assert_moves(self, others=""):
+        """The session itself does: its ephemeral node stays."""
+        process = self.start_named("-t", "40000", others=others)
+        self.send(process, b"create -e /mine x\n")
+        self.wait_node("/mine")
+        self.name("127.0.0.2")
+        self.old.close()
+        self.wait_until(lambda: self.new.first_bytes)
+        self.assertEqual(b"x", self.znodes.get(self.root + "/mine"))
+        self.send(process, b"set /mine y\n")
+        self.wait_until(lambda: self.znodes.get(self.root + "/mine") == b"y")
+        _, err = process.communicate(b"quit\n", timeout=30)
+        self.assertNotIn(b"expired", err)
+        self.assertEqual(0, process.returncode, err)
+
+    def test_a_session_moves(self):
+        self.assert_moves()
+
+    def test_a_session_moves_though_another_server_is_down(self):
+        """That has the address from which the name moves: the C client compares addresses without ports."""
+        self.assert_moves(others=",127.0.0.1:1")
+
+    def test_a_session_begins_after_the_move(self):
+        self.old.close()
+        process = self.start_named("--connect-timeout", "40s")
+        self.send(process, b"create /found x\n")
+        self.assertIsNone(process.poll())
+        self.name("127.0.0.2")
+        self.wait_node("/found")
+
+
+if __name__ == "__main__":
+    unittest.main()
