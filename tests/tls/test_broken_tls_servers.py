@@ -9,7 +9,6 @@ for place in ("session", "hostile"):
 import test_broken_servers  # noqa: E402
 import test_descriptors  # noqa: E402
 from broken_server import BrokenServer  # noqa: E402
-from certificates import Authority  # noqa: E402
 from tls_case import ZKSH, TlsCase, main  # noqa: E402
 
 
@@ -17,10 +16,9 @@ class OverTls(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        authority = Authority(cls.directory, "authority")
         cls.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        cls.tls.load_cert_chain(authority.issue("server"))
-        cls.program = [ZKSH, "--tls-ca", authority.certificate]
+        cls.tls.load_cert_chain(cls.authority.issue("server"))
+        cls.program = [ZKSH, "--tls-ca", cls.ca]
 
 
 class BrokenTlsServers(test_broken_servers.BrokenServers, OverTls):

@@ -13,13 +13,11 @@ class Keystores(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        authority = Authority(cls.directory, "authority")
-        cls.ca = authority.certificate
-        cls.server = TlsCase.server.__func__(cls, authority.issue("server"), cls.ca, "need")
+        cls.server = TlsCase.server.__func__(cls, cls.authority.issue("server"), cls.ca, "need")
         cls.right = cls.file("right", KEY_PASSWORD + "\n")
         cls.wrong = cls.file("wrong", KEY_PASSWORD + "x\n")
         cls.trust_right = cls.file("trust-right", TRUST_PASSWORD + "\n")
-        client = os.path.splitext(authority.issue("client"))[0]
+        client = os.path.splitext(cls.authority.issue("client"))[0]
         cls.pem = f"{client}.pem"
         cls.store = os.path.join(cls.directory, "client.p12")
         openssl("pkcs12", "-export", "-in", f"{client}.crt", "-inkey", f"{client}.key", "-certfile", cls.ca,

@@ -21,8 +21,6 @@ class Tls(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.authority = Authority(cls.directory, "authority")
-        cls.ca = cls.authority.certificate
         cls.other_ca = Authority(cls.directory, "stranger").certificate
         cls.client = cls.authority.issue("client")
         cls.right = cls.server(cls.authority.issue("right"))

@@ -24,8 +24,6 @@ class TlsSessions(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.authority = Authority(cls.directory, "authority")
-        cls.ca = cls.authority.certificate
         cls.certificate = cls.authority.issue("server")
 
     def replace(self, name, source, size=None):

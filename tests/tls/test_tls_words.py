@@ -18,8 +18,6 @@ class TlsWords(TlsCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.authority = Authority(cls.directory, "authority")
-        cls.ca = cls.authority.certificate
         cls.certificate = cls.authority.issue("server")
         cls.client = cls.authority.issue("client")
         cls.right = cls.server(cls.certificate, cls.ca)
@@ -155,8 +153,6 @@ class AdminServers(TlsCase):
         super().setUpClass()
         if not os.path.exists(SERVLET_API):
             raise unittest.SkipTest(f"an AdminServer needs {SERVLET_API} (libservlet-api-java)")
-        cls.authority = Authority(cls.directory, "authority")
-        cls.ca = cls.authority.certificate
         cls.certificate = cls.authority.issue("server")
 
     def serves(self, **config):

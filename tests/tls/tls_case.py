@@ -9,6 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from certificates import Authority  # noqa: E402
 from server import Server, free_port  # noqa: E402
 from waiting import readable, wait_until  # noqa: E402
 from zksh import ZKSH  # noqa: E402
@@ -48,6 +49,8 @@ class TlsCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="zksh-tls-"))
+        cls.authority = Authority(cls.directory, "authority")
+        cls.ca = cls.authority.certificate
 
     @classmethod
     def file(cls, name, text, mode=0o600):
