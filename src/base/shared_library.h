@@ -1,4 +1,5 @@
-// SharedLibrary: functions of a library that is loaded while the program runs.
+// SharedLibrary: functions of a library that is loaded while the program runs; or, in the portable
+// file (ZKSH_PORTABLE), which has the library in it, those.
 #pragma once
 
 #include <dlfcn.h>
@@ -6,9 +7,21 @@
 
 namespace zksh {
 
-/// Stays loaded until the process ends. From any thread.
+#ifdef ZKSH_PORTABLE
+#define ZKSH_FIND_IN(library, functions, name) (functions).name = &::name
+#else
+#define ZKSH_FIND_IN(library, functions, name) (library).find(#name, (functions).name)
+#endif
+
+/// Stays loaded until the process ends. ZKSH_FIND_IN sets one of the functions, a pointer of the
+/// same name. From any thread.
 class SharedLibrary {
  public:
+#ifdef ZKSH_PORTABLE
+  explicit SharedLibrary(const char* /*name*/) {}
+  static std::string problem() { return {}; }
+};
+#else
   /// `name` is its soname: "libssl.so.3".
   explicit SharedLibrary(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) problem_ = dlerror();
@@ -28,5 +41,6 @@ class SharedLibrary {
   void* handle_;
   std::string problem_{};
 };
+#endif
 
 }  // namespace zksh

@@ -13,7 +13,7 @@ const OpenSsl& open_ssl() {
     // libssl brings libcrypto, whose functions it finds, too.
     SharedLibrary library(fmt::format("libssl.so.{}", OPENSSL_SHLIB_VERSION).c_str());
     OpenSsl found;
-#define ZKSH_FIND(name) library.find(#name, found.name);
+#define ZKSH_FIND(name) ZKSH_FIND_IN(library, found, name);
     ZKSH_OPEN_SSL(ZKSH_FIND)
 #undef ZKSH_FIND
     if (!library.problem().empty())

@@ -17,8 +17,29 @@
 #include <mutex>
 #include <new>
 #include <sasl/sasl.h>
+#include <sasl/saslplug.h>
 #include <system_error>
 #include <thread>
+
+#ifdef ZKSH_PORTABLE
+// Cyrus SASL loads mechanisms as plugins: here it gets the one that is in the program. These are
+// all that dlopen.c of 2.1.28 defines, so that the archive's, which wants every plugin, is not
+// linked.
+extern "C" {
+int digestmd5_client_plug_init(const sasl_utils_t* utils, int most_version, int* version,
+                               sasl_client_plug_t** plugins, int* count);
+int _sasl_load_plugins(const void* /*entries*/, const void* /*path*/, const void* /*verify*/) {
+  return sasl_client_add_plugin("DIGEST-MD5", digestmd5_client_plug_init);
+}
+int _sasl_get_plugin(const char* /*file*/, const void* /*verify*/, void** /*library*/) {
+  return SASL_FAIL;
+}
+int _sasl_locate_entry(void* /*library*/, const char* /*name*/, void** /*entry*/) {
+  return SASL_FAIL;
+}
+int _sasl_done_with_plugins() { return SASL_OK; }
+}
+#endif
 
 namespace zksh {
 namespace {
@@ -40,15 +61,15 @@ const CyrusSasl& cyrus_sasl() {
   static const CyrusSasl functions = [] {
     SharedLibrary library("libsasl2.so.2");
     CyrusSasl found;
-    library.find("sasl_client_init", found.sasl_client_init);
-    library.find("sasl_client_new", found.sasl_client_new);
-    library.find("sasl_client_start", found.sasl_client_start);
-    library.find("sasl_client_step", found.sasl_client_step);
-    library.find("sasl_dispose", found.sasl_dispose);
-    library.find("sasl_errdetail", found.sasl_errdetail);
-    library.find("sasl_getprop", found.sasl_getprop);
-    library.find("sasl_global_listmech", found.sasl_global_listmech);
-    library.find("sasl_set_mutex", found.sasl_set_mutex);
+    ZKSH_FIND_IN(library, found, sasl_client_init);
+    ZKSH_FIND_IN(library, found, sasl_client_new);
+    ZKSH_FIND_IN(library, found, sasl_client_start);
+    ZKSH_FIND_IN(library, found, sasl_client_step);
+    ZKSH_FIND_IN(library, found, sasl_dispose);
+    ZKSH_FIND_IN(library, found, sasl_errdetail);
+    ZKSH_FIND_IN(library, found, sasl_getprop);
+    ZKSH_FIND_IN(library, found, sasl_global_listmech);
+    ZKSH_FIND_IN(library, found, sasl_set_mutex);
     if (!library.problem().empty())
       throw UsageError(fmt::format(
           "SASL needs Cyrus SASL, which cannot be loaded: {} (Debian: the package libsasl2-2)",
@@ -144,6 +165,13 @@ void prepare_sasl(const SaslSettings& settings) {
   use_mutexes();
   if (cyrus_sasl().sasl_client_init(of_all.data()) != SASL_OK)
     throw Error("Cyrus SASL cannot be used");
+#ifdef ZKSH_PORTABLE
+  if (settings.mechanism != digest)
+    throw UsageError(fmt::format(
+        "this zksh is the portable file, which knows no SASL mechanism but {}; use the one that is "
+        "built beside it for {}",
+        digest, settings.mechanism));
+#endif
   if (!has_mechanism(settings.mechanism))
     throw UsageError(
         fmt::format("this machine's SASL has no mechanism {} (Debian: libsasl2-modules, and "
