@@ -8,7 +8,7 @@
 namespace zksh {
 
 #ifdef ZKSH_PORTABLE
-#define ZKSH_FIND_IN(library, functions, name) (functions).name = &::name
+#define ZKSH_FIND_IN(library, functions, name) ((functions).name = &::name)
 #else
 #define ZKSH_FIND_IN(library, functions, name) (library).find(#name, (functions).name)
 #endif
@@ -19,7 +19,10 @@ class SharedLibrary {
  public:
 #ifdef ZKSH_PORTABLE
   explicit SharedLibrary(const char* /*name*/) {}
-  static std::string problem() { return {}; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::string problem_{};
 };
 #else
   /// `name` is its soname: "libssl.so.3".

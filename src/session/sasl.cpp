@@ -25,6 +25,7 @@
 // Cyrus SASL loads mechanisms as plugins: here it gets the one that is in the program. These are
 // all that dlopen.c of 2.1.28 defines, so that the archive's, which wants every plugin, is not
 // linked.
+// NOLINTBEGIN(readability-identifier-naming): Cyrus SASL's.
 extern "C" {
 int digestmd5_client_plug_init(const sasl_utils_t* utils, int most_version, int* version,
                                sasl_client_plug_t** plugins, int* count);
@@ -39,6 +40,7 @@ int _sasl_locate_entry(void* /*library*/, const char* /*name*/, void** /*entry*/
 }
 int _sasl_done_with_plugins() { return SASL_OK; }
 }
+// NOLINTEND(readability-identifier-naming)
 #endif
 
 namespace zksh {
