@@ -147,10 +147,10 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
-  /// The names, HOST:PORT, that the user gave for a server with this address.
-  std::vector<std::string> names_of(const Monitor::Held& held, const SocketAddress& server) const;
+  /// The names, HOST:PORT, that the user gave for a server with this numeric address and port.
+  std::vector<std::string> names_of(const Monitor::Held& held, const std::string& address) const;
   /// The hosts of these names.
-  std::vector<std::string> hosts_of(const SocketAddress& server) const;
+  std::vector<std::string> hosts_of(const std::string& address) const;
   /// Whether TLS has failed with all servers, for a permanent reason or several times.
   bool tls_failed_everywhere(const Monitor::Held& held) const;
   /// Why TLS last failed, by server, HOST:PORT.
@@ -1137,13 +1137,16 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, std::vector<std::
   return std::chrono::milliseconds(std::max(tick, 0));
 }
 
-/// The version that a server, a numeric address, says it has. Blocks for a second at most. Throws
-/// Cancelled.
-KnownServers::Version version_of(const std::string& address, const std::stop_token& stop) {
+/// The version that a server, a numeric address, says it has. `hosts`: what the user calls it.
+/// Blocks for a second at most. Throws Cancelled.
+KnownServers::Version version_of(const std::string& address, std::vector<std::string> hosts,
+                                 const std::stop_token& stop) {
   constexpr std::chrono::seconds patience{1};
   constexpr std::size_t longest_answer = 65536;
   const auto answers =
-      inquire({{.server = parse_connect_string(address).servers.front(), .word = "srvr"}},
+      inquire({{.server = parse_connect_string(address).servers.front(),
+                .word = "srvr",
+                .names = std::move(hosts)}},
               {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
   const auto text = answer_field(answers.front().text, "Zookeeper version");
   KnownServers::Version version;
@@ -1172,30 +1175,31 @@ bool Session::Handle::takes_writes(const SocketAddress& server) {
 }
 
 std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/,
-                                                   const SocketAddress& server) const {
+                                                   const std::string& address) const {
   std::vector<std::string> found;
-  const auto [first, last] = names.equal_range(server.server().text());
+  const auto [first, last] = names.equal_range(address);
   for (auto at = first; at != last; ++at) found.push_back(at->second);
   return found;
 }
 
-std::vector<std::string> Session::Handle::hosts_of(const SocketAddress& server) const {
+std::vector<std::string> Session::Handle::hosts_of(const std::string& address) const {
   std::vector<std::string> hosts;
   for (const auto& name : session.monitor_.with_lock(
-           [&](const Monitor::Held& held) { return names_of(held, server); }))
+           [&](const Monitor::Held& held) { return names_of(held, address); }))
     hosts.push_back(parse_connect_string(name).servers.front().host);
   return hosts;
 }
 
 std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server,
                                                        std::uint64_t connection) {
+  const auto numeric = server.server().text();
   const bool is_unknown = session.monitor_.with_lock([&](const Monitor::Held& held) {
-    address = server.server().text();
-    return session.wants_version_of(held, address);
+    address = numeric;
+    return session.wants_version_of(held, numeric);
   });
   if (is_unknown) session.state_->opener.ring();
   if (!session.settings_.security.tls.on) return nullptr;
-  auto made = std::make_unique<TlsConnection>(*tls(), hosts_of(server), server.server().text());
+  auto made = std::make_unique<TlsConnection>(*tls(), hosts_of(numeric), numeric);
   const auto start = [handle = weak_from_this(), connection] {
     if (const auto on = handle.lock()) on->wire.start_tls(connection);
   };
@@ -1205,7 +1209,7 @@ std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& serv
 
 void Session::Handle::tls_ended(const SocketAddress& server, const TlsConnection& connection) {
   session.monitor_.change([&](const Monitor::Held& held) {
-    for (const auto& name : names_of(held, server)) {
+    for (const auto& name : names_of(held, server.server().text())) {
       if (connection.failure().empty()) {
         tls_failures.erase(name);
         continue;
@@ -1235,7 +1239,7 @@ std::map<std::string, std::string> Session::Handle::tls_reasons(
 void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t connection,
                                     const std::string* token, std::int32_t error) {
   session.monitor_.with_lock([&](const Monitor::Held& held) {
-    const auto known = names_of(held, server);
+    const auto known = names_of(held, server.server().text());
     const auto host = known.empty() ? servers.servers.front().host
                                     : parse_connect_string(known.front()).servers.front().host;
     session.state_->sasl_jobs.push_back({.handle = shared_from_this(),
@@ -1381,7 +1385,7 @@ void Session::ask_for_tick(const std::stop_token& stop) {
   const auto on = open_handle();
   const auto address = address_of_server(on.get());
   std::chrono::milliseconds tick{0};
-  if (address) tick = tick_of(address->server(), on->hosts_of(*address), stop);
+  if (address) tick = tick_of(address->server(), on->hosts_of(address->server().text()), stop);
   monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
 }
 
@@ -1419,14 +1423,12 @@ bool Session::has_version(Handle* on, int major, int minor) {
 
 /// Asks the connected server for its version, once.
 void Session::ask_for_version(const std::stop_token& stop) {
+  const auto on = open_handle();
   const auto address = monitor_.with_lock([&](const Monitor::Held& held) -> std::string {
-    const auto open = state_->open_handle();
-    return open && wants_version_of(held, open->address) ? open->address : "";
+    return on && wants_version_of(held, on->address) ? on->address : "";
   });
   if (address.empty()) return;
-  KnownServers::Version version;
-  // A TLS port answers no such word.
-  if (!settings_.security.tls.on) version = version_of(address, stop);
+  const auto version = version_of(address, on->hosts_of(address), stop);
   monitor_.change([&](const Monitor::Held&) { known_servers().versions[address] = version; });
 }
 

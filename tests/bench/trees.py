@@ -35,6 +35,8 @@ class Shape:
         self.nodes = nodes_of(depth, width)
         self.file = os.path.join(contest.directory, f"{name}.dump")
         self.bare = {what: self.bare_contestant(what) for what in ("create", "list", "dump", "delete")}
+        self.floors = {what: Contestant(f"multiRead, {what}", [contest.program("tree_floor"), address, what, self.top])
+                       for what in ("list", "get")}
         self.zksh = {line: self.zksh_contestant(line) for line in
                      (f"ls -R {self.top}", f"find {self.top}", f"du {self.top}", f"dump {self.top}",
                       f"apply {self.file}", f"rm -r -y {self.top}")}
@@ -49,7 +51,7 @@ class Shape:
     def run(self, rounds):
         if not self.contest.options.million:  # where a round is long enough for the server's compiler
             self.round()
-            for contestant in (*self.bare.values(), *self.zksh.values()):
+            for contestant in (*self.bare.values(), *self.floors.values(), *self.zksh.values()):
                 contestant.times.clear()
         for number in range(rounds):
             self.round(number % 2 == 0)
@@ -59,12 +61,14 @@ class Shape:
         contest = self.contest
         ls, find, du, dump, apply, remove = self.zksh.values()
         contest.time(self.bare["create"])
-        for one in (ls, self.bare["list"]) if zksh_first else (self.bare["list"], ls):
+        listing = (self.bare["list"], self.floors["list"], ls)
+        for one in reversed(listing) if zksh_first else listing:
             printed = contest.time(one)
             if printed.count(b"\n") != self.nodes:
                 raise SystemExit(f"{one.name} printed {printed.count(bytes([10]))} lines of {self.nodes}")
         contest.time(find)
         contest.time(du, str(self.nodes).encode())
+        contest.time(self.floors["get"])
         contest.time(self.bare["dump"])
         first = contest.time(dump)
         pathlib.Path(self.file).write_bytes(first)
@@ -79,10 +83,12 @@ class Shape:
 
     def judge(self):
         print(f"trees: {self.nodes} nodes in a {self.name}")
-        for contestant in (*self.bare.values(), *self.zksh.values()):
-            print(f"{contestant}\n" if contestant is self.bare["delete"] else str(contestant))
+        for contestant in (*self.bare.values(), *self.floors.values(), *self.zksh.values()):
+            print(f"{contestant}\n" if contestant is self.floors["get"] else str(contestant))
         ls, find, du, dump, apply, remove = self.zksh.values()
-        floors = ((ls, "list", 0.8), (find, "list", 0.8), (du, "list", 0.8), (dump, "dump", 0.8),
+        for one, floor in ((ls, "list"), (find, "list"), (du, "get")):
+            self.contest.bound(f"time of {one.name} / multiRead's {floor}", one.median / self.floors[floor].median, 2, at_most=True)
+        floors = ((ls, "list", 8), (find, "list", 8), (du, "list", 4), (dump, "dump", 0.8),
                   (remove, "delete", 0.8), (apply, "create", 0.7))
         for one, floor, least in floors:
             self.contest.bound(f"rate of {one.name} / bare client's {floor}",
