@@ -148,9 +148,9 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
 
   /// The names, HOST:PORT, that the user gave for a server with this numeric address and port.
-  std::vector<std::string> names_of(const Monitor::Held& held, const std::string& address) const;
+  std::vector<std::string> names_of(const Monitor::Held& held, const std::string& server) const;
   /// The hosts of these names.
-  std::vector<std::string> hosts_of(const std::string& address) const;
+  std::vector<std::string> hosts_of(const std::string& server) const;
   /// Whether TLS has failed with all servers, for a permanent reason or several times.
   bool tls_failed_everywhere(const Monitor::Held& held) const;
   /// Why TLS last failed, by server, HOST:PORT.
@@ -1175,17 +1175,17 @@ bool Session::Handle::takes_writes(const SocketAddress& server) {
 }
 
 std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/,
-                                                   const std::string& address) const {
+                                                   const std::string& server) const {
   std::vector<std::string> found;
-  const auto [first, last] = names.equal_range(address);
+  const auto [first, last] = names.equal_range(server);
   for (auto at = first; at != last; ++at) found.push_back(at->second);
   return found;
 }
 
-std::vector<std::string> Session::Handle::hosts_of(const std::string& address) const {
+std::vector<std::string> Session::Handle::hosts_of(const std::string& server) const {
   std::vector<std::string> hosts;
   for (const auto& name : session.monitor_.with_lock(
-           [&](const Monitor::Held& held) { return names_of(held, address); }))
+           [&](const Monitor::Held& held) { return names_of(held, server); }))
     hosts.push_back(parse_connect_string(name).servers.front().host);
   return hosts;
 }
