@@ -3,6 +3,9 @@
 
 #include "base/named_values.h"
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,5 +18,22 @@ inline constexpr NamedValues<Compression, 2> compressions{
 /// Decompresses bytes; the members of a gzip file are joined, as gunzip does. Throws Error if the
 /// bytes are malformed, or decompress to more than 256 MiB: a megabyte can hold a gigabyte.
 std::string inflated(std::string_view bytes, Compression compression);
+
+/// The same piece by piece, of any length.
+class Inflation {
+ public:
+  /// Returns the next compressed bytes, which must stay valid until the next call; none at the end.
+  using Source = std::function<std::string_view()>;
+
+  Inflation(Source source, Compression compression);
+  ~Inflation();
+
+  /// Writes at most `most` bytes, and returns how many; 0 only at the end. Throws Error.
+  std::size_t read(char* into, std::size_t most);
+
+ private:
+  class Stream;
+  std::unique_ptr<Stream> stream_;
+};
 
 }  // namespace zksh
