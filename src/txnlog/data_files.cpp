@@ -1,0 +1,127 @@
+// DataFiles: the transaction logs and snapshots in the places that a user names.
+#include "txnlog/data_files.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "txnlog/log_file.h"
+#include "txnlog/snapshot.h"
+#include "txnlog/transaction.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The zxid of "log.2a" or, with a packed snapshot's ending, "snapshot.2a.gz"; nullopt if it is
+/// none.
+std::optional<std::int64_t> zxid_in(std::string_view name, std::string_view beginning) {
+  constexpr int hexadecimal = 16;
+  name.remove_prefix(beginning.size());
+  const auto digits = name.substr(0, name.find('.'));
+  const auto ending = name.substr(digits.size());
+  if (!ending.empty() && ending != ".gz" && ending != ".snappy") return std::nullopt;
+  const auto zxid = number_in<std::uint64_t>(digits, hexadecimal);
+  return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
+}
+
+void sort_files(std::vector<DataFiles::File>& files) {
+  std::ranges::sort(files, [](const auto& a, const auto& b) {
+    return std::pair(a.zxid, std::string_view(a.path)) <
+           std::pair(b.zxid, std::string_view(b.path));
+  });
+}
+
+constexpr std::string_view log_name = "log.";
+constexpr std::string_view snapshot_name = "snapshot.";
+
+}  // namespace
+
+DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places)) {
+  for (auto& place : places_) place = with_home(std::move(place));
+  refresh();
+  if (logs_.empty() && snapshots_.empty())
+    throw ValueError(fmt::format(
+        "there are no transaction logs or snapshots in {}; name a server's dataDir or dataLogDir",
+        places_text()));
+}
+
+std::string DataFiles::places_text() const {
+  return fmt::format("{}", fmt::join(places_, " and "));
+}
+
+void DataFiles::refresh() {
+  logs_.clear();
+  snapshots_.clear();
+  misnamed_.clear();
+  for (const auto& place : places_) {
+    std::error_code problem;
+    const auto status = fs::status(place, problem);
+    if (problem) throw ValueError(fmt::format("cannot read {}: {}", place, problem.message()));
+    if (!fs::is_directory(status)) {
+      add_file(place);
+      continue;
+    }
+    add_directory(place);
+    if (fs::is_directory(place + "/version-2", problem)) add_directory(place + "/version-2");
+  }
+  sort_files(logs_);
+  sort_files(snapshots_);
+}
+
+void DataFiles::add_directory(const std::string& directory) {
+  std::error_code problem;
+  fs::directory_iterator entries(directory, problem);
+  for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
+    const auto name = entries->path().filename().string();
+    const auto path = entries->path().string();
+    std::error_code gone;
+    if (!entries->is_regular_file(gone)) continue;
+    for (const auto& [beginning, files] :
+         {std::pair(log_name, &logs_), std::pair(snapshot_name, &snapshots_)}) {
+      if (!name.starts_with(beginning)) continue;
+      if (const auto zxid = zxid_in(name, beginning))
+        files->push_back({path, *zxid});
+      else
+        misnamed_.push_back(path);
+    }
+    if (name == "currentEpoch") {
+      auto text = read_file(path);
+      while (!text.empty() && text.back() == '\n') text.pop_back();
+      current_epoch_ = number_in<std::int64_t>(text);
+    }
+  }
+  if (problem) throw ValueError(fmt::format("cannot read {}: {}", directory, problem.message()));
+}
+
+/// A file may have any name, if it holds what it should.
+void DataFiles::add_file(const std::string& path) {
+  const auto name = fs::path(path).filename().string();
+  if (is_snapshot(path)) {
+    const auto zxid = name.starts_with(snapshot_name) ? zxid_in(name, snapshot_name) : std::nullopt;
+    if (!zxid)
+      throw ValueError(fmt::format(
+          "{} is a snapshot, but its name, which is not snapshot.HEX, does not say of what", path));
+    snapshots_.push_back({path, *zxid});
+    return;
+  }
+  bool other = false;
+  LogFile log(path, [&](const Flaw& flaw) { other = other || flaw.kind == Flaw::Kind::NotALog; });
+  const auto first = log.next();
+  if (other)
+    throw ValueError(
+        fmt::format("{} is neither a transaction log nor a snapshot of ZooKeeper", path));
+  logs_.push_back({path, first ? zxid_of(first->body) : 0});
+}
+
+}  // namespace zksh

@@ -1,0 +1,116 @@
+// Moment: a place in the history, as a time or a zxid.
+#include "txnlog/moment.h"
+
+#include "base/error.h"
+#include "base/number.h"
+#include "base/time.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <string>
+
+namespace zksh {
+namespace {
+
+constexpr int first_year = 1900;
+constexpr std::int64_t a_second = 1000;
+
+/// Removes a number of `digits` digits, and before it `mark`; nullopt if they are not there.
+std::optional<int> take_number(std::string_view& text, std::size_t digits, std::string_view marks) {
+  if (!marks.empty()) {
+    if (text.empty() || marks.find(text.front()) == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(1);
+  }
+  const auto number = number_in<int>(text.substr(0, digits));
+  if (!number || *number < 0 || text.size() < digits) return std::nullopt;
+  text.remove_prefix(digits);
+  return number;
+}
+
+std::optional<std::int64_t> calendar_time(std::string_view text) {
+  const bool utc = text.ends_with('Z');
+  if (utc) text.remove_suffix(1);
+  const auto year = take_number(text, 4, "");
+  const auto month = take_number(text, 2, "-");
+  const auto day = take_number(text, 2, "-");
+  if (!year || !month || !day || *month < 1 || *month > 12 || *day < 1 || *day > 31)
+    return std::nullopt;
+  std::tm time{};
+  time.tm_year = *year - first_year;
+  time.tm_mon = *month - 1;
+  time.tm_mday = *day;
+  int milliseconds = 0;
+  if (!text.empty()) {
+    const auto hour = take_number(text, 2, " T");
+    const auto minute = take_number(text, 2, ":");
+    const auto second = text.empty() ? std::optional(0) : take_number(text, 2, ":");
+    const auto rest = text.empty() ? std::optional(0) : take_number(text, 3, ".");
+    if (!hour || !minute || !second || !rest || !text.empty() || *hour > 23 || *minute > 59 ||
+        *second > 60)
+      return std::nullopt;
+    time.tm_hour = *hour;
+    time.tm_min = *minute;
+    time.tm_sec = *second;
+    milliseconds = *rest;
+  }
+  time.tm_isdst = -1;
+  const auto seconds = utc ? timegm(&time) : mktime(&time);
+  if (time.tm_mday != *day) return std::nullopt;  // February 30
+  return static_cast<std::int64_t>(seconds) * a_second + milliseconds;
+}
+
+/// EPOCH:COUNTER, or hexadecimal with 0x.
+std::optional<std::int64_t> zxid_in(std::string_view text) {
+  constexpr int hexadecimal = 16;
+  if (text.starts_with("0x")) {
+    const auto zxid = number_in<std::uint64_t>(text.substr(2), hexadecimal);
+    return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
+  }
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto epoch = number_in<std::uint32_t>(text.substr(0, colon));
+  const auto counter = number_in<std::uint32_t>(text.substr(colon + 1));
+  if (!epoch || !counter) return std::nullopt;
+  return static_cast<std::int64_t>(std::uint64_t{*epoch} << 32U | *counter);
+}
+
+}  // namespace
+
+Moment parse_moment(std::string_view text, std::string_view what) {
+  if (text == "now") return {.time = wall_clock_now()};
+  if (text.starts_with('-') && text.size() > 1)
+    return {.time = wall_clock_now() - parse_duration(text.substr(1), what).count()};
+  if (const auto zxid = zxid_in(text)) return {.zxid = zxid};
+  if (const auto time = calendar_time(text)) return {.time = time};
+  const auto time = number_in<std::int64_t>(text);
+  if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }))
+    return {.time = time};
+  throw ValueError(
+      fmt::format("{}: \"{}\" is neither a time (\"2026-11-25 03:10\", -2h, now, milliseconds "
+                  "since 1970) nor a zxid (0x300000005, 3:5)",
+                  what, text));
+}
+
+std::string local_time_text(std::int64_t milliseconds) {
+  // Millions of lines are printed, many of the same second.
+  struct Minute {
+    std::int64_t begins = INT64_MIN;
+    std::array<char, 32> text{};
+  };
+  thread_local Minute last;
+  constexpr std::int64_t a_minute = 60 * a_second;
+  const auto in_minute = (milliseconds % a_minute + a_minute) % a_minute;
+  if (last.begins != milliseconds - in_minute) {
+    last.begins = milliseconds - in_minute;
+    const auto seconds = static_cast<std::time_t>(last.begins / a_second);
+    std::tm local{};
+    if (!localtime_r(&seconds, &local)) return std::to_string(milliseconds);
+    std::strftime(last.text.data(), last.text.size(), "%Y-%m-%d %H:%M:", &local);
+  }
+  return fmt::format("{}{:02}.{:03}", last.text.data(), in_minute / a_second, in_minute % a_second);
+}
+
+}  // namespace zksh

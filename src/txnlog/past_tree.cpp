@@ -1,0 +1,261 @@
+// PastTree: a tree as it was, replayed from a snapshot and transactions.
+#include "txnlog/past_tree.h"
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "txnlog/data_files.h"
+#include "txnlog/transaction_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// world:anyone:cdrwa, encoded.
+constexpr std::string_view anyone_acl("\0\0\0\1\0\0\0\x1f\0\0\0\5world\0\0\0\6anyone", 27);
+
+/// The root's path in the files and the digest.
+std::string_view stored_path(std::string_view path) { return path == "/" ? "" : path; }
+
+std::string_view parent_of(std::string_view path) { return path.substr(0, path.rfind('/')); }
+
+/// DigestCalculator.java, version 2.
+std::uint64_t digest_of(std::string_view path, const PastNode& node) {
+  if (path.starts_with("/zookeeper/")) return 0;
+  std::array<char, 60> bytes{};
+  std::size_t at = 0;
+  const auto put = [&](auto number) {
+    for (auto shift = 8 * sizeof number; shift > 0; shift -= 8)
+      bytes.at(at++) = static_cast<char>(static_cast<std::uint64_t>(number) >> (shift - 8));
+  };
+  const auto& stat = node.stat;
+  put(stat.czxid);
+  put(stat.mzxid);
+  put(stat.pzxid);
+  put(stat.ctime);
+  put(stat.mtime);
+  put(stat.version);
+  put(stat.cversion);
+  put(stat.aversion);
+  put(stat.ephemeral_owner);
+  auto sum = crc32_of(path);
+  if (node.data) sum = crc32_of(*node.data, sum);
+  return crc32_of({bytes.data(), bytes.size()}, sum);
+}
+
+std::int64_t owner_of(const Transaction& txn, const TxnOperation& op) {
+  if (op.type == TxnType::CreateContainer) return container_owner;
+  if (op.type == TxnType::CreateTtl) return ttl_owner(op.ttl);
+  return op.ephemeral ? txn.session : 0;
+}
+
+}  // namespace
+
+void EphemeralOwners::add(std::int64_t session, std::string path) {
+  paths_[session].insert(path);
+  owners_[std::move(path)] = session;
+}
+
+void EphemeralOwners::remove(std::string_view path) {
+  if (owners_.empty()) return;
+  const auto owner = owners_.find(std::string(path));
+  if (owner == owners_.end()) return;
+  const auto session = paths_.find(owner->second);
+  session->second.erase(owner->first);
+  if (session->second.empty()) paths_.erase(session);
+  owners_.erase(owner);
+}
+
+std::vector<std::string> EphemeralOwners::end(std::int64_t session) {
+  const auto found = paths_.find(session);
+  if (found == paths_.end()) return {};
+  std::vector<std::string> paths(found->second.begin(), found->second.end());
+  paths_.erase(found);
+  for (const auto& path : paths) owners_.erase(path);
+  return paths;
+}
+
+void EphemeralOwners::follow(const Transaction& txn) {
+  for (const auto& op : txn.operations) {
+    if (op.deletes()) remove(op.path);
+    if (op.ephemeral) add(txn.session, std::string(op.path));
+  }
+}
+
+EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
+                                  const std::stop_token& stop) {
+  EphemeralOwners owners;
+  std::int64_t from = 0;
+  const SnapshotVisitor visitor{.node = [&](SnapshotNode&& node) {
+    if (is_session_owner(node.stat.ephemeral_owner))
+      owners.add(node.stat.ephemeral_owner, std::move(node.path));
+  }};
+  for (auto file = files.snapshots().rbegin(); file != files.snapshots().rend() && from == 0;
+       ++file) {
+    if (file->zxid >= zxid) continue;
+    owners = {};
+    try {
+      read_snapshot(file->path, visitor, stop);
+      from = file->zxid;
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error&) {
+      owners = {};  // a damaged one is passed over, as servers do
+    }
+  }
+  TransactionReader reader(files, from, {});
+  Transaction txn;
+  while (reader.next(txn) && txn.zxid < zxid) {
+    if (stop.stop_requested()) throw Cancelled();
+    if (txn.zxid <= from) continue;
+    owners.follow(txn);
+    if (txn.type == TxnType::CloseSession) owners.end(txn.session);
+  }
+  return owners;
+}
+
+PastTree::PastTree(bool digests) : digests_(digests) {}
+
+std::size_t PastTree::acl_number(std::string_view bytes) {
+  const auto [place, fresh] = acl_numbers_.try_emplace(std::string(bytes), acls_.size());
+  if (fresh) acls_.push_back(place->first);
+  return place->second;
+}
+
+SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& stop) {
+  nodes_.clear();
+  owners_ = {};
+  digest_ = 0;
+  std::unordered_map<std::int64_t, std::size_t> acls{{-1, acl_number(anyone_acl)}};
+  const auto unknown = acl_number("");
+  const SnapshotVisitor visitor{
+      .acl = [&](std::int64_t id, std::string_view bytes) { acls[id] = acl_number(bytes); },
+      .node =
+          [&](SnapshotNode&& node) {
+            const auto acl = acls.find(node.acl);
+            PastNode past{.data = std::move(node.data),
+                          .acl = acl == acls.end() ? unknown : acl->second,
+                          .stat = node.stat};
+            if (is_session_owner(past.stat.ephemeral_owner))
+              owners_.add(past.stat.ephemeral_owner, node.path);
+            const auto [place, fresh] = nodes_.try_emplace(std::move(node.path));
+            if (!fresh) count_out(place->first, place->second);
+            place->second = std::move(past);
+            count_in(place->first, place->second);
+          }};
+  return read_snapshot(snapshot, visitor, stop);
+}
+
+PastNode* PastTree::node_at(std::string_view path) {
+  key_ = stored_path(path);
+  const auto found = nodes_.find(key_);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const PastNode* PastTree::find(std::string_view path) const {
+  const auto found = nodes_.find(std::string(stored_path(path)));
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+Acl PastTree::acl_of(const PastNode& node) const { return decoded_acl(acls_[node.acl]); }
+
+void PastTree::count_out(const std::string& path, const PastNode& node) {
+  if (digests_) digest_ -= digest_of(path, node);
+}
+
+void PastTree::count_in(const std::string& path, const PastNode& node) {
+  if (digests_) digest_ += digest_of(path, node);
+}
+
+void PastTree::apply(const Transaction& txn) {
+  for (const auto& op : txn.operations) {
+    if (op.creates())
+      create(txn, op);
+    else if (op.deletes())
+      remove(op.path, txn.zxid);
+    else
+      set(txn, op);
+  }
+  if (txn.type == TxnType::CloseSession) close(txn);
+}
+
+/// DataTree.createNode. A node that exists already is in a snapshot that was written later.
+void PastTree::create(const Transaction& txn, const TxnOperation& op) {
+  auto* const parent = node_at(parent_of(op.path));
+  if (!parent || op.path.size() < 2) return;
+  const std::string parent_path = key_;
+  const bool exists = node_at(op.path) != nullptr;
+  if (exists && op.type != TxnType::Create) return;
+  count_out(parent_path, *parent);
+  const auto cversion =
+      op.parent_cversion == -1
+          ? static_cast<std::int32_t>(static_cast<std::uint32_t>(parent->stat.cversion) + 1)
+          : op.parent_cversion;
+  if (cversion > parent->stat.cversion) {
+    parent->stat.cversion = cversion;
+    parent->stat.pzxid = txn.zxid;
+  }
+  count_in(parent_path, *parent);
+  if (exists) return;
+  PastNode node{.data = op.data ? std::optional(std::string(*op.data)) : std::nullopt,
+                .acl = acl_number(op.acl),
+                .stat = {.czxid = txn.zxid,
+                         .mzxid = txn.zxid,
+                         .ctime = txn.time,
+                         .mtime = txn.time,
+                         .ephemeral_owner = owner_of(txn, op),
+                         .pzxid = txn.zxid}};
+  if (op.ephemeral) owners_.add(txn.session, key_);
+  count_in(key_, node);
+  nodes_.emplace(key_, std::move(node));
+}
+
+void PastTree::remove(std::string_view path, std::int64_t zxid) {
+  auto* const parent = node_at(parent_of(path));
+  if (!parent || path.size() < 2) return;
+  count_out(key_, *parent);
+  parent->stat.pzxid = std::max(parent->stat.pzxid, zxid);
+  count_in(key_, *parent);
+  const auto* const node = node_at(path);
+  if (!node) return;
+  count_out(key_, *node);
+  if (is_session_owner(node->stat.ephemeral_owner)) owners_.remove(path);
+  nodes_.erase(key_);
+}
+
+void PastTree::set(const Transaction& txn, const TxnOperation& op) {
+  if (op.type == TxnType::Check) return;
+  auto* const node = node_at(op.path);
+  if (!node) return;
+  count_out(key_, *node);
+  if (op.type == TxnType::SetAcl) {
+    node->acl = acl_number(op.acl);
+    node->stat.aversion = op.version;
+  } else {
+    node->data = op.data ? std::optional(std::string(*op.data)) : std::nullopt;
+    node->stat.version = op.version;
+    node->stat.mzxid = txn.zxid;
+    node->stat.mtime = txn.time;
+  }
+  count_in(key_, *node);
+}
+
+void PastTree::close(const Transaction& txn) {
+  if (txn.ephemerals)
+    for (const auto path : *txn.ephemerals) remove(path, txn.zxid);
+  for (const auto& path : owners_.end(txn.session)) remove(path, txn.zxid);
+}
+
+std::vector<std::string_view> PastTree::below(std::string_view top) const {
+  const auto stored = stored_path(top);
+  std::vector<std::string_view> paths;
+  for (const auto& [path, node] : nodes_)
+    if (path.starts_with(stored) && (path.size() == stored.size() || path[stored.size()] == '/'))
+      paths.push_back(path.empty() ? std::string_view("/") : std::string_view(path));
+  return paths;
+}
+
+}  // namespace zksh

@@ -1,0 +1,88 @@
+// PastTree: a tree as it was, replayed from a snapshot and transactions.
+#pragma once
+
+#include "txnlog/snapshot.h"
+#include "txnlog/transaction.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace zksh {
+
+/// The ephemerals by their sessions: what a session's end deletes, which logs before 3.6 do not
+/// say.
+class EphemeralOwners {
+ public:
+  void add(std::int64_t session, std::string path);
+  /// Of a deleted node.
+  void remove(std::string_view path);
+  /// Removes a session; returns its ephemerals, in byte order.
+  std::vector<std::string> end(std::int64_t session);
+  /// Follows creates and deletes, but not the end of a session.
+  void follow(const Transaction& txn);
+
+ private:
+  std::unordered_map<std::int64_t, std::set<std::string, std::less<>>> paths_;
+  std::unordered_map<std::string, std::int64_t> owners_;
+};
+
+class DataFiles;
+/// Those that lived before a zxid, from the newest readable snapshot before it, if there is one,
+/// and the logs. Blocks while it reads; throws as TransactionReader and Cancelled.
+EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
+                                  const std::stop_token& stop);
+
+struct PastNode {
+  std::optional<std::string> data{};
+  std::size_t acl = 0;  ///< PastTree::acl_of
+  StoredStat stat{};
+};
+
+/// DataTree of ZooKeeper 3.8: transactions may be applied again, since snapshots are written while
+/// others go on. Keeps the whole tree in memory.
+class PastTree {
+ public:
+  explicit PastTree(bool digests = false);
+
+  /// Replaces the tree by a snapshot's. Throws as read_snapshot.
+  SnapshotEnd load(const std::string& snapshot, const std::stop_token& stop);
+  void apply(const Transaction& txn);
+
+  /// The sum over all nodes that servers log; only if it was asked for.
+  std::uint64_t digest() const { return digest_; }
+  std::size_t size() const { return nodes_.size(); }
+  /// Null if there is none. The root's path is "/".
+  const PastNode* find(std::string_view path) const;
+  /// Empty if the snapshot did not contain it.
+  Acl acl_of(const PastNode& node) const;
+  /// The paths of a node and everything below, in no order.
+  std::vector<std::string_view> below(std::string_view top) const;
+
+ private:
+  using Nodes = std::unordered_map<std::string, PastNode>;
+  PastNode* node_at(std::string_view path);
+  std::size_t acl_number(std::string_view bytes);
+  void count_out(const std::string& path, const PastNode& node);
+  void count_in(const std::string& path, const PastNode& node);
+  void create(const Transaction& txn, const TxnOperation& op);
+  void remove(std::string_view path, std::int64_t zxid);
+  void set(const Transaction& txn, const TxnOperation& op);
+  void close(const Transaction& txn);
+
+  bool digests_;
+  std::uint64_t digest_ = 0;
+  Nodes nodes_{};
+  EphemeralOwners owners_{};
+  std::vector<std::string> acls_{};
+  std::unordered_map<std::string, std::size_t> acl_numbers_{};
+  std::string key_{};  ///< a path to look up
+};
+
+}  // namespace zksh

@@ -1,0 +1,148 @@
+// Replay: the tree as it was at a moment, from a snapshot and the logs after it.
+#include "txnlog/replay.h"
+
+#include "base/error.h"
+#include "base/number.h"
+#include "txnlog/transaction_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+/// The zxid that the tree had reached when the snapshot was complete.
+std::int64_t written_until(const DataFiles::File& file, const SnapshotEnd& end) {
+  return std::max(
+      {file.zxid, end.digest_zxid.value_or(0), end.last_zxid.value_or(0), end.newest_zxid});
+}
+
+/// Loads a snapshot into the tree: the newest whose writing had ended at `until`, else the oldest.
+void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& plan) {
+  bool loaded = false;
+  std::vector<DataFiles::File> usable;
+  for (auto file = files.snapshots().rbegin(); file != files.snapshots().rend(); ++file) {
+    if (file->zxid > plan.until) continue;
+    try {
+      auto tree = PastTree(plan.digests);
+      const auto end = tree.load(file->path, plan.stop);
+      const bool in_time = written_until(*file, end) <= plan.until;
+      if (loaded && !in_time) continue;
+      replay.tree = std::move(tree);
+      replay.end = end;
+      replay.snapshot = *file;
+      loaded = true;
+      if (in_time) return;
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error& error) {
+      if (plan.skipped) plan.skipped(fmt::format("{}; it is passed over", error.what()));
+    }
+  }
+  if (loaded) return;
+  if (files.snapshots().empty() || plan.until == INT64_MAX)
+    throw Error(
+        fmt::format("there is no readable snapshot in {} to begin with", files.places_text()));
+  throw Error(fmt::format("there is no readable snapshot of {} or before in {} to begin with",
+                          zxid_text(plan.until), files.places_text()));
+}
+
+bool is_next(std::int64_t zxid, std::int64_t before) {
+  return zxid == before + 1 || (epoch_of(zxid) > epoch_of(before) && counter_of(zxid) == 1);
+}
+
+[[noreturn]] void refuse_gap(const std::vector<Flaw>& flaws, std::int64_t after,
+                             std::int64_t before, const std::string& snapshot) {
+  auto text = fmt::format("the transactions after {} and before {} are missing", zxid_text(after),
+                          zxid_text(before));
+  if (!flaws.empty()) text += " (" + flaw_text(flaws.back()) + ')';
+  throw Error(fmt::format("{}; they are needed after {}", text, snapshot));
+}
+
+}  // namespace
+
+std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop) {
+  const auto first_time = [](const DataFiles::File& file) -> std::optional<std::int64_t> {
+    Transaction txn;
+    LogFile log(file.path, {});
+    const auto record = log.next();
+    return record && parse_transaction(record->body, txn) ? std::optional(txn.time) : std::nullopt;
+  };
+  if (moment.zxid) return *moment.zxid;
+  if (!moment.time) return INT64_MAX;
+  const DataFiles::File* start = nullptr;
+  for (const auto& file : files.logs()) {
+    const auto time = first_time(file);
+    if (!time) continue;
+    if (*time > *moment.time) break;
+    start = &file;
+  }
+  if (!start)
+    throw Error(fmt::format("{} has no transactions at or before {}", files.places_text(),
+                            local_time_text(*moment.time)));
+  TransactionReader reader(files, start->zxid, {});
+  Transaction txn;
+  std::int64_t zxid = start->zxid;
+  while (reader.next(txn)) {
+    if (stop.stop_requested()) throw Cancelled();
+    if (txn.time > *moment.time) return zxid;
+    zxid = txn.zxid;
+  }
+  return INT64_MAX;
+}
+
+Replay replay(const DataFiles& files, const ReplayPlan& plan) {
+  Replay replay{.tree = PastTree(plan.digests)};
+  load_snapshot(replay, files, plan);
+  const auto start = replay.snapshot.zxid;
+  replay.zxid = start;
+  std::vector<Flaw> flaws;
+  TransactionReader reader(files, start, [&](const Flaw& flaw) {
+    const bool matters = flaw.before == 0 || flaw.before > start + 1;
+    if (!flaw.harmless && matters) flaws.push_back(flaw);
+  });
+  Transaction txn;
+  std::size_t count = 0;
+  bool covered = false;  // the logs show that nothing followed
+  while (reader.next(txn)) {
+    if (++count % 256 == 0) {
+      if (plan.stop.stop_requested()) throw Cancelled();
+      if (plan.progress) plan.progress(reader.bytes_read(), reader.bytes_total());
+    }
+    covered = true;
+    if (txn.zxid <= start) continue;
+    if (txn.zxid > plan.until) break;
+    if (!is_next(txn.zxid, replay.zxid))
+      refuse_gap(flaws, replay.zxid, txn.zxid, replay.snapshot.path);
+    if (!txn.known)
+      throw Error(fmt::format("{} is of a type that this zksh does not know", zxid_text(txn.zxid)));
+    if (plan.tree) replay.tree.apply(txn);
+    replay.zxid = txn.zxid;
+    flaws.clear();
+    if (plan.applied) plan.applied(txn, reader.frame());
+  }
+  const bool short_of_it =
+      plan.until != INT64_MAX && replay.zxid < plan.until && txn.zxid <= plan.until;
+  if (!flaws.empty() && replay.zxid < plan.until && txn.zxid <= plan.until)
+    throw Error(fmt::format("the transactions after {} are damaged: {}", zxid_text(replay.zxid),
+                            flaw_text(flaws.front())));
+  if (short_of_it)
+    throw Error(fmt::format("the files end at {}, before {}", zxid_text(replay.zxid),
+                            zxid_text(plan.until)));
+  const bool known_end = replay.end.digest_zxid || replay.end.last_zxid;
+  replay.fuzzy =
+      replay.zxid < written_until(replay.snapshot, replay.end) || (!covered && !known_end);
+  return replay;
+}
+
+std::string fuzzy_text(const Replay& replay) {
+  return fmt::format(
+      "the tree at {} is only about right: {} was written while the tree changed up to {}, and the "
+      "logs do not reach that far",
+      zxid_text(replay.zxid), replay.snapshot.path,
+      zxid_text(written_until(replay.snapshot, replay.end)));
+}
+
+}  // namespace zksh

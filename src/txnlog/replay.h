@@ -1,0 +1,51 @@
+// Replay: the tree as it was at a moment, from a snapshot and the logs after it.
+#pragma once
+
+#include "txnlog/data_files.h"
+#include "txnlog/log_file.h"
+#include "txnlog/moment.h"
+#include "txnlog/past_tree.h"
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+struct ReplayPlan {
+  std::int64_t until = INT64_MAX;  ///< the last zxid to apply; see zxid_at
+  bool digests = false;
+  bool tree = true;  ///< false: only the chain is checked, and the tree stays the snapshot's
+  std::stop_token stop{};
+  /// Called after each transaction is applied, with its record as it stands in the log.
+  std::function<void(const Transaction& txn, std::string_view frame)> applied{};
+  /// Called now and then.
+  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
+  /// Called for a snapshot that cannot be used, with a sentence.
+  std::function<void(const std::string& text)> skipped{};
+};
+
+struct Replay {
+  PastTree tree;
+  DataFiles::File snapshot{};
+  SnapshotEnd end{};
+  std::int64_t zxid = 0;  ///< the last that was applied
+  /// The snapshot was written while the tree changed, and the logs do not reach its end: some nodes
+  /// may be newer, or missing.
+  bool fuzzy = false;
+};
+
+/// The last transaction at or before a moment: the largest number if it is later than all.
+/// Throws Error if the logs begin later, or end before the zxid that was given.
+std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop);
+
+/// Loads the newest snapshot that is not too new, and applies what follows. Throws Error if there
+/// is none, or transactions are missing or damaged between it and `until`, naming their zxids.
+Replay replay(const DataFiles& files, const ReplayPlan& plan);
+
+/// "the tree at 0x5 is only about right: …"; for a fuzzy one.
+std::string fuzzy_text(const Replay& replay);
+
+}  // namespace zksh

@@ -1,0 +1,379 @@
+// Snapshot: reads a snapshot of a tree, plain or packed, and checks it.
+#include "txnlog/snapshot.h"
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/inflate.h"
+#include "txnlog/jute.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t piece_size = 256U << 10U;
+constexpr std::uint64_t most_unpacked = 8ULL << 30U;
+constexpr std::string_view magic("ZKSN\0\0\0\2", 8);
+constexpr std::string_view gzip_magic("\x1f\x8b", 2);
+constexpr std::string_view snappy_magic("\x82SNAPPY\0", 8);
+constexpr std::size_t snappy_header = 16;
+
+/// Reads a file from its beginning.
+class RawFile {
+ public:
+  explicit RawFile(std::string path)
+      : path_(std::move(path)), fd_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!fd_) fail();
+    posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+  /// Less than `most` only at the end.
+  std::size_t read(char* into, std::size_t most) {
+    std::size_t have = 0;
+    while (have < most) {
+      const auto got = ::read(fd_.get(), into + have, most - have);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail();
+      if (got == 0) break;
+      have += static_cast<std::size_t>(got);
+    }
+    return have;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw ValueError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
+  }
+  std::string path_;
+  Fd fd_;
+};
+
+/// Decodes a raw block of Snappy (format_description.txt of google/snappy). Throws Error. The few
+/// lines spare every start of zksh the loading of a library.
+std::string unsnapped(std::string_view block) {
+  const auto malformed = [] { return Error("a malformed Snappy block"); };
+  const auto byte = [&]() -> std::size_t {
+    if (block.empty()) throw malformed();
+    const auto value = static_cast<unsigned char>(block.front());
+    block.remove_prefix(1);
+    return value;
+  };
+  const auto little_endian = [&](std::size_t bytes) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i) value |= byte() << (8 * i);
+    return value;
+  };
+  constexpr std::size_t highest_ratio = 24;  // 64 bytes of 3
+  const auto most = highest_ratio * block.size();
+  std::size_t length = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const auto part = byte();
+    if (shift > 28) throw malformed();
+    length |= (part & 0x7fU) << shift;
+    if (part < 0x80U) break;
+  }
+  if (length > most) throw malformed();
+  std::string out;
+  out.reserve(length);
+  while (!block.empty()) {
+    const auto tag = byte();
+    if ((tag & 3U) == 0) {
+      auto size = tag >> 2U;
+      if (size >= 60) size = little_endian(size - 59);
+      if (++size > block.size()) throw malformed();
+      out += block.substr(0, size);
+      block.remove_prefix(size);
+    } else {
+      const bool near = (tag & 3U) == 1;
+      auto size = near ? 4 + ((tag >> 2U) & 7U) : 1 + (tag >> 2U);
+      const auto back = near ? (tag >> 5U) << 8U | byte() : little_endian((tag & 3U) == 2 ? 2 : 4);
+      if (back == 0 || back > out.size()) throw malformed();
+      // The copied part may overlap what it makes.
+      for (; size > 0; --size) out += out[out.size() - back];
+    }
+    if (out.size() > length) throw malformed();
+  }
+  if (out.size() != length) throw malformed();
+  return out;
+}
+
+/// Gives the unpacked bytes piece by piece.
+class Unpacking {
+ public:
+  explicit Unpacking(const std::string& path) : file_(path), piece_(piece_size, '\0') {
+    piece_.resize(file_.read(piece_.data(), piece_size));
+    if (piece_.starts_with(gzip_magic)) {
+      inflation_ = std::make_unique<Inflation>([this] { return next_raw(); }, Compression::Gzip);
+      packed_ = std::move(piece_);
+    } else if (piece_.starts_with(snappy_magic)) {
+      snappy_ = true;
+      packed_ = std::move(piece_);
+      packed_at_ = snappy_header;
+    }
+    first_ = true;
+  }
+
+  /// Empty at the end. Throws Error.
+  const std::string& next() {
+    if (inflation_) {
+      piece_.resize(piece_size);
+      piece_.resize(inflation_->read(piece_.data(), piece_size));
+    } else if (snappy_) {
+      do piece_ = next_block();
+      while (piece_.empty() && !ended_);
+    } else if (!std::exchange(first_, false)) {
+      piece_.resize(piece_size);
+      piece_.resize(file_.read(piece_.data(), piece_size));
+    }
+    unpacked_ += piece_.size();
+    if (unpacked_ > most_unpacked)
+      throw Error(fmt::format("it holds more than {} GiB", most_unpacked >> 30U));
+    return piece_;
+  }
+
+ private:
+  std::string_view next_raw() {
+    if (!std::exchange(first_, false)) {
+      packed_.resize(piece_size);
+      packed_.resize(file_.read(packed_.data(), piece_size));
+    }
+    return packed_;
+  }
+
+  /// Whether so many packed bytes are there, from packed_at_ on.
+  bool has_packed(std::size_t count) {
+    while (packed_.size() - packed_at_ < count) {
+      packed_.erase(0, packed_at_);
+      packed_at_ = 0;
+      const auto before = packed_.size();
+      packed_.resize(before + piece_size);
+      packed_.resize(before + file_.read(packed_.data() + before, piece_size));
+      if (packed_.size() == before) return false;
+    }
+    return true;
+  }
+
+  /// SnappyInputStream of snappy-java: chunks, each with its length. A further header may stand
+  /// where a chunk would.
+  std::string next_block() {
+    constexpr std::size_t length_size = 4;
+    constexpr std::int32_t most = 64 << 20;
+    if (!has_packed(length_size)) {
+      ended_ = true;
+      if (packed_.size() > packed_at_) throw Error("it is truncated");
+      return {};
+    }
+    const auto rest = std::string_view(packed_).substr(packed_at_);
+    if (rest.starts_with(snappy_magic.substr(0, length_size))) {
+      if (!has_packed(snappy_header)) throw Error("it is truncated");
+      packed_at_ += snappy_header;
+      return {};
+    }
+    const auto length = JuteReader(rest).integer();
+    if (length < 0 || length > most) throw Error("a malformed Snappy block");
+    packed_at_ += length_size;
+    const auto size = static_cast<std::size_t>(length);
+    if (!has_packed(size)) throw Error("it is truncated");
+    auto block = unsnapped(std::string_view(packed_).substr(packed_at_, size));
+    packed_at_ += size;
+    return block;
+  }
+
+  RawFile file_;
+  std::string piece_;
+  std::string packed_{};
+  std::size_t packed_at_ = 0;
+  std::unique_ptr<Inflation> inflation_{};
+  std::uint64_t unpacked_ = 0;
+  bool snappy_ = false;
+  bool first_ = false;
+  bool ended_ = false;
+};
+
+/// Parses the unpacked bytes.
+class SnapshotParser {
+ public:
+  SnapshotParser(const std::string& path, const SnapshotVisitor& visitor,
+                 const std::stop_token& stop)
+      : unpacking_(path), visitor_(visitor), stop_(stop) {}
+
+  SnapshotEnd parse() {
+    if (take(magic.size()) != magic) throw Error("this is not a snapshot");
+    take(sizeof(std::int64_t));
+    for (auto left = count(); left > 0; --left, ++end_.sessions) {
+      long_integer();
+      integer();
+    }
+    for (auto left = count(); left > 0; --left) read_acl();
+    while (read_node()) ++end_.nodes;
+    if (end_.nodes == 0) throw Error("it has no nodes");
+    check_seal();
+    read_end();
+    return end_;
+  }
+  std::uint64_t offset() const { return offset_; }
+
+ private:
+  std::int32_t integer() { return JuteReader(take(sizeof(std::int32_t))).integer(); }
+  std::int64_t long_integer() { return JuteReader(take(sizeof(std::int64_t))).long_integer(); }
+  std::int32_t count() {
+    const auto number = integer();
+    if (number < -1) throw Error("a negative number of elements");
+    return number;
+  }
+
+  /// The next bytes; valid until the next call. A length is believed as far as there are bytes.
+  std::string_view take(std::size_t size) {
+    while (piece_.size() - at_ < size) {
+      if (stop_.stop_requested()) throw Cancelled();
+      const auto& more = unpacking_.next();
+      if (more.empty()) throw Error("it is cut off");
+      if (visitor_.copy) visitor_.copy(more);
+      piece_.erase(0, at_);
+      at_ = 0;
+      piece_ += more;
+    }
+    const auto taken = std::string_view(piece_).substr(at_, size);
+    at_ += size;
+    offset_ += size;
+    sum_ = adler32_of(taken, sum_);
+    return taken;
+  }
+  bool is_at_end() {
+    if (at_ < piece_.size()) return false;
+    piece_ = unpacking_.next();
+    if (visitor_.copy && !piece_.empty()) visitor_.copy(piece_);
+    at_ = 0;
+    return piece_.empty();
+  }
+
+  std::optional<std::string> buffer() {
+    const auto length = integer();
+    if (length == -1) return std::nullopt;
+    if (length < 0) throw Error("a negative length");
+    return std::string(take(static_cast<std::size_t>(length)));
+  }
+  std::string text() { return buffer().value_or(""); }
+
+  void read_acl() {
+    const auto id = long_integer();
+    std::string bytes(take(sizeof(std::int32_t)));
+    const auto entries = JuteReader(bytes).integer();
+    if (entries < -1) throw Error("a negative number of elements");
+    for (auto left = entries; left > 0; --left) {
+      bytes += take(sizeof(std::int32_t));
+      for (int texts = 2; texts > 0; --texts) {
+        const std::string length(take(sizeof(std::int32_t)));
+        const auto size = JuteReader(length).integer();
+        if (size < -1) throw Error("a negative length");
+        bytes += length;
+        bytes += take(static_cast<std::size_t>(std::max(size, 0)));
+      }
+    }
+    if (visitor_.acl) visitor_.acl(id, bytes);
+  }
+
+  bool read_node() {
+    SnapshotNode node{.path = text()};
+    if (node.path == "/") return false;
+    if (end_.nodes == 0 ? !node.path.empty() : !node.path.starts_with('/'))
+      throw Error("a node's path is malformed");
+    node.data = buffer();
+    constexpr std::size_t stat_size = 68;
+    JuteReader in(take(stat_size));
+    node.acl = in.long_integer();
+    auto& stat = node.stat;
+    for (auto* const field : {&stat.czxid, &stat.mzxid, &stat.ctime, &stat.mtime})
+      *field = in.long_integer();
+    for (auto* const field : {&stat.version, &stat.cversion, &stat.aversion}) *field = in.integer();
+    stat.ephemeral_owner = in.long_integer();
+    stat.pzxid = in.long_integer();
+    end_.newest_zxid = std::max({end_.newest_zxid, stat.czxid, stat.mzxid, stat.pzxid});
+    if (visitor_.node) visitor_.node(std::move(node));
+    return true;
+  }
+
+  /// A checksum of all before it, and "/".
+  void check_seal() {
+    const auto sum = static_cast<std::uint64_t>(sum_);
+    if (static_cast<std::uint64_t>(long_integer()) != sum) throw Error("a wrong checksum");
+    if (text() != "/") throw Error("a seal is malformed");
+  }
+
+  /// The parts that depend on the server and its settings are told apart by what is left.
+  void read_end() {
+    constexpr std::size_t last_zxid_part = 21;
+    if (is_at_end()) return;
+    fill();
+    if (piece_.size() - at_ > last_zxid_part) {
+      end_.digest_zxid = long_integer();
+      const bool number = integer() >= 2;
+      if (number)
+        end_.digest = static_cast<std::uint64_t>(long_integer());
+      else
+        text();
+      check_seal();
+      if (is_at_end()) return;
+    }
+    end_.last_zxid = long_integer();
+    check_seal();
+    if (!is_at_end()) throw Error("something follows its end");
+  }
+  /// Reads the rest, which is short.
+  void fill() {
+    for (bool more = true; more && piece_.size() - at_ < piece_size;) {
+      const auto& next = unpacking_.next();
+      more = !next.empty();
+      if (more && visitor_.copy) visitor_.copy(next);
+      piece_ += next;
+    }
+  }
+
+  Unpacking unpacking_;
+  const SnapshotVisitor& visitor_;
+  const std::stop_token& stop_;
+  std::string piece_{};
+  std::size_t at_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint32_t sum_ = adler32_start;
+  SnapshotEnd end_{};
+};
+
+}  // namespace
+
+bool is_snapshot(const std::string& path) {
+  RawFile file(path);
+  std::string beginning(snappy_magic.size(), '\0');
+  beginning.resize(file.read(beginning.data(), beginning.size()));
+  return beginning.starts_with(magic.substr(0, 4)) || beginning.starts_with(gzip_magic) ||
+         beginning.starts_with(snappy_magic);
+}
+
+SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visitor,
+                          const std::stop_token& stop) {
+  std::uint64_t offset = 0;
+  try {
+    SnapshotParser parser(path, visitor, stop);
+    try {
+      return parser.parse();
+    } catch (...) {
+      offset = parser.offset();
+      throw;
+    }
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const ValueError&) {
+    throw;  // it cannot be read
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}:{}: {}", path, offset, error.what()));
+  }
+}
+
+}  // namespace zksh

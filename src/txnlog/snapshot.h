@@ -1,0 +1,62 @@
+// Snapshot: reads a snapshot of a tree, plain or packed, and checks it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace zksh {
+
+/// A node as servers store it: StatPersisted, whose cversion counts only creations.
+struct StoredStat {
+  std::int64_t czxid = 0;
+  std::int64_t mzxid = 0;
+  std::int64_t ctime = 0;
+  std::int64_t mtime = 0;
+  std::int32_t version = 0;
+  std::int32_t cversion = 0;
+  std::int32_t aversion = 0;
+  std::int64_t ephemeral_owner = 0;
+  std::int64_t pzxid = 0;
+};
+
+struct SnapshotNode {
+  std::string path{};  ///< empty for the root
+  std::optional<std::string> data{};
+  std::int64_t acl = 0;  ///< as in SnapshotVisitor::acl; -1: world:anyone:cdrwa
+  StoredStat stat{};
+};
+
+/// Called in this order, each any number of times. May be empty.
+struct SnapshotVisitor {
+  std::function<void(std::int64_t id, std::string_view bytes)> acl{};
+  std::function<void(SnapshotNode&& node)> node{};
+  /// All bytes as they are when unpacked, piece by piece.
+  std::function<void(std::string_view bytes)> copy{};
+};
+
+/// The end of a snapshot.
+struct SnapshotEnd {
+  std::int64_t newest_zxid = 0;  ///< of any node
+  /// The zxid that the tree reached while it was written, and the tree's digest after it;
+  /// since 3.6.
+  std::optional<std::int64_t> digest_zxid{};
+  std::optional<std::uint64_t> digest{};
+  std::optional<std::int64_t> last_zxid{};  ///< the same zxid; since 3.9
+  std::uint64_t sessions = 0;
+  std::uint64_t nodes = 0;
+};
+
+/// Whether a file begins as a snapshot, packed or not. Throws ValueError if it cannot be read.
+bool is_snapshot(const std::string& path);
+
+/// Reads a whole snapshot, of at most 8 GiB when unpacked, node by node. Throws Error, which names
+/// the file and the place, if it is damaged or cut off: what was visited is then worth nothing;
+/// Cancelled on a stop.
+SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visitor,
+                          const std::stop_token& stop);
+
+}  // namespace zksh

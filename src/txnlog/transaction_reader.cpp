@@ -1,0 +1,174 @@
+// TransactionReader: the transactions of many logs, in order, each once.
+#include "txnlog/transaction_reader.h"
+
+#include "base/error.h"
+#include "base/number.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace zksh {
+namespace {
+
+constexpr std::size_t most_open = 16;
+
+/// What a file takes on the disk: logs are created with 64 MiB of zeros, most of them a hole.
+std::uint64_t bytes_of(const std::string& path) {
+  constexpr std::uint64_t block = 512;
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return 0;
+  return std::min(static_cast<std::uint64_t>(status.st_size),
+                  block * static_cast<std::uint64_t>(status.st_blocks));
+}
+
+bool stands_after(const DataFiles::File& file, const DataFiles::File& other) {
+  return std::pair(other.zxid, std::string_view(other.path)) <
+         std::pair(file.zxid, std::string_view(file.path));
+}
+
+}  // namespace
+
+TransactionReader::TransactionReader(const DataFiles& files, std::int64_t from,
+                                     LogFile::Report report)
+    : files_(files), report_(std::move(report)) {
+  const DataFiles::File* first = nullptr;
+  for (const auto& file : files.logs())
+    if (file.zxid <= from) first = &file;
+  // All of the same name: copies in several places.
+  if (first) opened_ = {.path = {}, .zxid = first->zxid};
+  for (const auto& file : files.logs())
+    if (stands_after(file, opened_)) total_bytes_ += bytes_of(file.path);
+}
+
+void TransactionReader::report(Flaw flaw) {
+  if (flaw.kind == Flaw::Kind::NoHeader && flaw.file == files_.logs().back().path)
+    flaw.harmless = true;
+  damaged_ = damaged_ || !flaw.harmless;
+  broken_ = broken_ || !flaw.harmless;
+  if (report_) report_(flaw);
+}
+
+const DataFiles::File* TransactionReader::next_file() const {
+  for (const auto& file : files_.logs())
+    if (stands_after(file, opened_)) return &file;
+  return nullptr;
+}
+
+void TransactionReader::open(const DataFiles::File& file) {
+  if (sources_.size() == most_open)
+    throw Error(fmt::format("more than {} logs overlap at {}; name one copy of each", most_open,
+                            zxid_text(file.zxid)));
+  opened_ = file;
+  sources_.push_back(
+      {.log = std::make_unique<LogFile>(file.path, [this](const Flaw& flaw) { report(flaw); })});
+}
+
+/// Reads the next record of each log; closes those that have none.
+void TransactionReader::settle(bool follows) {
+  for (auto source = sources_.begin(); source != sources_.end();) {
+    const bool grows =
+        follows && !files_.logs().empty() && source->log->path() == files_.logs().back().path;
+    if (!source->record) source->record = source->log->next(grows);
+    if (source->record || grows) {
+      ++source;
+      continue;
+    }
+    finished_bytes_ += bytes_of(source->log->path());
+    source = sources_.erase(source);
+  }
+}
+
+TransactionReader::Source* TransactionReader::least() {
+  Source* least = nullptr;
+  for (auto& source : sources_)
+    if (source.record && (!least || zxid_of(source.record->body) < zxid_of(least->record->body)))
+      least = &source;
+  return least;
+}
+
+bool TransactionReader::next(Transaction& txn, bool follows) {
+  if (consumed_) consumed_->record.reset();
+  consumed_ = nullptr;
+  while (true) {
+    settle(follows);
+    auto* const chosen = least();
+    const auto* const file = next_file();
+    if (file && (!chosen || file->zxid <= zxid_of(chosen->record->body))) {
+      open(*file);
+      continue;
+    }
+    if (!chosen) return false;
+    if (take(*chosen, txn)) return true;
+    chosen->record.reset();
+  }
+}
+
+/// False if the record cannot be used.
+bool TransactionReader::take(Source& source, Transaction& txn) {
+  const auto& body = source.record->body;
+  const auto zxid = zxid_of(body);
+  const auto flaw = [&](Flaw::Kind kind) {
+    report({.kind = kind,
+            .file = source.log->path(),
+            .offset = source.record->offset,
+            .bytes = source.record->whole.size(),
+            .after = last_zxid_,
+            .before = zxid});
+  };
+  if (any_ && zxid <= last_zxid_) {
+    if (!std::exchange(source.disorder_told, true)) flaw(Flaw::Kind::Unordered);
+    return false;
+  }
+  drop_repeated(source);
+  current_ = source.log.get();
+  record_ = *source.record;
+  check_gap(zxid);
+  last_zxid_ = zxid;
+  any_ = true;
+  if (!parse_transaction(body, txn)) {
+    flaw(Flaw::Kind::Malformed);
+    return false;
+  }
+  if (!txn.known) flaw(Flaw::Kind::UnknownType);
+  consumed_ = &source;
+  return true;
+}
+
+/// Drops the same transaction from the other logs.
+void TransactionReader::drop_repeated(const Source& chosen) {
+  if (sources_.size() == 1) return;
+  const auto zxid = zxid_of(chosen.record->body);
+  for (auto& source : sources_) {
+    if (&source == &chosen || !source.record || zxid_of(source.record->body) != zxid) continue;
+    if (!same_transaction(source.record->body, chosen.record->body))
+      throw Error(fmt::format(
+          "{} and {} tell different things of {}: they are not of the same ensemble, or one has "
+          "what was never agreed on; name the files of one server",
+          chosen.log->path(), source.log->path(), zxid_text(zxid)));
+    source.record.reset();
+  }
+}
+
+void TransactionReader::check_gap(std::int64_t zxid) {
+  const bool known = std::exchange(damaged_, false);  // the gap is where the damage is
+  if (!any_ || known) return;
+  const bool next = zxid == last_zxid_ + 1;
+  const bool new_epoch = epoch_of(zxid) > epoch_of(last_zxid_) && counter_of(zxid) == 1;
+  if (next || new_epoch) return;
+  report({.kind = Flaw::Kind::Gap,
+          .file = current_->path(),
+          .offset = record_.offset,
+          .after = last_zxid_,
+          .before = zxid});
+  damaged_ = false;
+}
+
+std::uint64_t TransactionReader::bytes_read() const {
+  auto bytes = finished_bytes_;
+  for (const auto& source : sources_) bytes += source.log->offset();
+  return bytes;
+}
+
+}  // namespace zksh

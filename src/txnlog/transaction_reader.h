@@ -1,0 +1,74 @@
+// TransactionReader: the transactions of many logs, in order, each once.
+#pragma once
+
+#include "txnlog/data_files.h"
+#include "txnlog/log_file.h"
+#include "txnlog/transaction.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace zksh {
+
+/// Logs may overlap if they tell the same, such as those of two members of an ensemble. Keeps a
+/// buffer for each log that is open, which is one unless they overlap.
+class TransactionReader {
+ public:
+  /// Begins with the log that may have this zxid or, if there is none before it, with the first.
+  /// `files` must outlive it. `report` is called for damage and gaps, before what follows them.
+  TransactionReader(const DataFiles& files, std::int64_t from, LogFile::Report report);
+
+  /// Reads the next transaction into `txn`, whose texts are valid until the next call; false at the
+  /// end. `follows`: the last log may be growing; then call it again later, after
+  /// DataFiles::refresh. Throws Error if two logs tell different things, or one cannot be read.
+  bool next(Transaction& txn, bool follows = false);
+
+  /// Where the last transaction stood: the file, offset, and its bytes with their frame.
+  const std::string& file() const { return current_->path(); }
+  std::uint64_t offset() const { return record_.offset; }
+  std::string_view frame() const { return record_.whole; }
+
+  std::int64_t last_zxid() const { return last_zxid_; }
+  /// Of the logs to be read, for the progress.
+  std::uint64_t bytes_read() const;
+  std::uint64_t bytes_total() const { return total_bytes_; }
+  /// Whether something was missing or damaged since it was last asked.
+  bool take_broken() { return std::exchange(broken_, false); }
+
+ private:
+  struct Source {
+    std::unique_ptr<LogFile> log;
+    std::optional<LogFile::Record> record{};  ///< not yet returned
+    bool disorder_told = false;
+  };
+  void report(Flaw flaw);
+  const DataFiles::File* next_file() const;
+  void open(const DataFiles::File& file);
+  void settle(bool follows);
+  Source* least();
+  bool take(Source& source, Transaction& txn);
+  void drop_repeated(const Source& chosen);
+  void check_gap(std::int64_t zxid);
+
+  const DataFiles& files_;
+  LogFile::Report report_;
+  std::list<Source> sources_{};
+  DataFiles::File opened_{.path = {}, .zxid = INT64_MIN};  ///< the last
+  std::int64_t last_zxid_ = 0;
+  std::uint64_t finished_bytes_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  LogFile* current_ = nullptr;
+  LogFile::Record record_{};
+  Source* consumed_ = nullptr;  ///< its record was returned
+  bool damaged_ = false;        ///< since the last transaction
+  bool broken_ = false;
+  bool any_ = false;
+};
+
+}  // namespace zksh

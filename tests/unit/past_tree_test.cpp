@@ -1,0 +1,135 @@
+// Snapshot, PastTree and Replay: a tree as it was, from whole and damaged files.
+#include "txnlog/past_tree.h"
+
+#include "base/error.h"
+#include "txnlog/replay.h"
+#include "txnlog_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+Transaction parsed(const std::string& body) {
+  static std::string kept;
+  kept = body;
+  Transaction txn;
+  EXPECT_TRUE(parse_transaction(kept, txn));
+  return txn;
+}
+
+/// A snapshot at 10, complete at 11, and logs from 9 to 14, with the one before it.
+struct Files {
+  LogDirectory directory{};
+  Files() {
+    directory.write("snapshot.a", snapshot_bytes({{"/a", "old"}}, 11));
+    directory.write("log.9", log_bytes({set_body(9, "/a", "9", 1), set_body(10, "/a", "old", 2),
+                                        create_body(11, "/a/b", "b")}));
+    directory.write("log.c", log_bytes({set_body(12, "/a", "new", 3),
+                                        create_body(13, "/e", "", true), delete_body(14, "/a/b")}));
+  }
+  Replay at(std::int64_t until) const {
+    return replay(DataFiles({directory.path()}), {.until = until});
+  }
+};
+
+std::string why_not(const Files& files, std::int64_t until) {
+  try {
+    files.at(until);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Replay, TheTreeAtEachZxid) {
+  const Files files;
+  EXPECT_EQ(files.at(11).tree.find("/a/b")->data, "b");
+  EXPECT_EQ(files.at(11).tree.find("/a")->data, "old");
+  EXPECT_FALSE(files.at(11).fuzzy);
+  EXPECT_EQ(files.at(12).tree.find("/a")->data, "new");
+  EXPECT_EQ(files.at(12).tree.find("/e"), nullptr);
+  EXPECT_TRUE(files.at(13).tree.find("/e"));
+  EXPECT_EQ(files.at(14).tree.find("/a/b"), nullptr);
+  EXPECT_EQ(files.at(INT64_MAX).zxid, 14);
+  EXPECT_THAT(files.at(12).tree.below("/a"), UnorderedElementsAre("/a", "/a/b"));
+  EXPECT_THAT(files.at(12).tree.below("/"), UnorderedElementsAre("/", "/a", "/a/b", "/zookeeper"));
+}
+
+TEST(Replay, ASnapshotThatWasBeingWrittenIsFuzzy) {
+  const Files files;
+  EXPECT_TRUE(files.at(10).fuzzy);
+  const LogDirectory alone;
+  alone.write("snapshot.a", snapshot_bytes({}, 11));
+  EXPECT_TRUE(replay(DataFiles({alone.path()}), {}).fuzzy);
+  alone.write("snapshot.a", snapshot_bytes({}, 10));
+  EXPECT_FALSE(replay(DataFiles({alone.path()}), {}).fuzzy);
+}
+
+TEST(Replay, RefusesAGapByItsZxids) {
+  const Files files;
+  files.directory.write("log.9", log_bytes({set_body(9, "/a", "9", 1), set_body(10, "/a", "", 2)}));
+  EXPECT_THAT(why_not(files, 12), HasSubstr("after 0xa and before 0xc are missing"));
+  EXPECT_THAT(why_not(files, 9), HasSubstr("no readable snapshot of 0x9"));
+  EXPECT_THAT(why_not(files, 20), HasSubstr("missing"));
+}
+
+TEST(Replay, RefusesDamageAtTheEnd) {
+  const Files files;
+  auto bytes = log_bytes({set_body(12, "/a", "new", 3), delete_body(13, "/a/b")});
+  bytes[bytes.size() - 3] ^= 1;
+  files.directory.write("log.c", bytes);
+  EXPECT_EQ(why_not(files, 12), "");
+  EXPECT_THAT(why_not(files, INT64_MAX), HasSubstr("checksum"));
+  EXPECT_THAT(why_not(files, 13), HasSubstr("checksum"));
+}
+
+TEST(Replay, PassesOverDamagedSnapshots) {
+  const Files files;
+  files.directory.write("snapshot.c", snapshot_bytes({{"/wrong", ""}}, 12, true));
+  files.directory.write("snapshot.d", snapshot_bytes({{"/cut", ""}}, 13).substr(0, 150));
+  std::vector<std::string> skipped;
+  const auto replayed =
+      replay(DataFiles({files.directory.path()}),
+             {.skipped = [&](const std::string& text) { skipped.push_back(text); }});
+  EXPECT_EQ(replayed.snapshot.zxid, 10);
+  EXPECT_THAT(skipped, testing::ElementsAre(HasSubstr("cut off"), HasSubstr("wrong checksum")));
+}
+
+TEST(PastTree, ChildrenVersionsAsTheServersCountThem) {
+  const LogDirectory directory;
+  PastTree tree;
+  tree.load(directory.write("snapshot.0", snapshot_bytes({{"/a", ""}}, 0)), {});
+  tree.apply(parsed(create_body(1, "/a/b", "")));
+  tree.apply(parsed(create_body(2, "/a/b", "again")));
+  EXPECT_EQ(tree.find("/a")->stat.cversion, 2);
+  EXPECT_EQ(tree.find("/a/b")->data, "");
+  tree.apply(parsed(delete_body(3, "/a/b")));
+  EXPECT_EQ(tree.find("/a")->stat.cversion, 2);
+  EXPECT_EQ(tree.find("/a")->stat.pzxid, 3);
+  tree.apply(parsed(create_body(4, "/none/b", "")));
+  tree.apply(parsed(create_body(5, "", "")));
+  EXPECT_EQ(tree.size(), 3U);
+}
+
+TEST(PastTree, ASessionsEndDeletesItsEphemerals) {
+  const LogDirectory directory;
+  PastTree tree;
+  tree.load(directory.write("snapshot.0", snapshot_bytes({}, 0)), {});
+  tree.apply(parsed(create_body(1, "/e1", "", true, 7)));
+  tree.apply(parsed(create_body(2, "/e2", "", true, 8)));
+  tree.apply(parsed(create_body(3, "/e3", "", true, 7)));
+  tree.apply(parsed(delete_body(4, "/e3")));
+  tree.apply(parsed(create_body(5, "/e3", "", false, 7)));
+  tree.apply(parsed(txn_body(6, -11, "", 7, 0)));
+  EXPECT_FALSE(tree.find("/e1"));
+  EXPECT_TRUE(tree.find("/e2"));
+  EXPECT_TRUE(tree.find("/e3"));
+}
+
+}  // namespace
+}  // namespace zksh
