@@ -125,9 +125,9 @@ std::string summaries(std::span<const Command* const> commands, std::size_t widt
 }  // namespace
 
 CommandGroups commands_in_groups() {
-  constexpr std::array<std::string_view, 11> order{"Nodes",   "Trees",    "Watches", "Locks",
+  constexpr std::array<std::string_view, 12> order{"Nodes",   "Trees",    "Watches", "Locks",
                                                    "Shell",   "Session",  "Access",  "Quotas",
-                                                   "Servers", "Ensemble", "Sandbox"};
+                                                   "Servers", "Ensemble", "Sandbox", "Past"};
   CommandGroups groups;
   for (const auto name : order) groups.push_back({.name = name, .commands = {}});
   for (const Command* command : all_commands()) {

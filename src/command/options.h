@@ -80,6 +80,11 @@ class Options {
             std::string_view value = "file") {
     word(Argument::Kind::File, names, target, help, value);
   }
+  /// The same for an option that may be given several times.
+  void files(std::string_view names, std::vector<std::string>& target, std::string_view help,
+             std::string_view value = "file") {
+    rest(Argument::Kind::File, names, target, help, false, value);
+  }
   /// The number of a background job, with an optional percent sign.
   void job(std::string_view name, std::optional<std::string>& target, std::string_view help) {
     word(Argument::Kind::Job, name, target, help);
@@ -153,7 +158,7 @@ class Options {
   void word(Argument::Kind kind, std::string_view names, std::optional<std::string>& target,
             std::string_view help, std::string_view value = {});
   void rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
-            std::string_view help, bool required);
+            std::string_view help, bool required, std::string_view value = {});
   /// Makes the last declared argument required.
   void require();
 

@@ -50,18 +50,9 @@ std::optional<std::int64_t> zxid_of(const NodeChange& change) {
   }
 }
 
-std::string quoted(const Data& data, bool ascii) {
-  if (!data) return "null";
-  // Avoids escaping a value of a megabyte for one line.
-  const auto beginning = escape_for_terminal(data->substr(0, 4 * widest_value));
-  const auto cut = cut_to_width(beginning, widest_value, ascii ? "..." : "…");
-  const bool whole = cut == beginning && data->size() <= 4 * widest_value;
-  return whole ? '"' + cut + '"' : fmt::format("\"{}\" ({} bytes)", cut, data->size());
-}
-
 std::string values_text(const NodeChange& change, bool ascii) {
   const auto text = [&](const std::optional<Data>& value) {
-    return value ? quoted(*value, ascii) : std::string("?");
+    return value ? value_excerpt(*value, ascii) : std::string("?");
   };
   switch (change.type) {
     case Type::Changed:
@@ -99,8 +90,31 @@ std::string gap_text(const NodeChange& change) {
          "; missed changes follow, if any";
 }
 
-/// A field of plain output.
-std::string field(std::string_view bytes, bool in_list = false) {
+std::string value_field(const std::optional<Data>& value) {
+  if (!value) return std::string(none);
+  return *value ? plain_field(**value) : "\\N";
+}
+
+std::string list_field(const std::vector<std::string>& names) {
+  if (names.empty()) return std::string(none);
+  std::vector<std::string> fields;
+  fields.reserve(names.size());
+  for (const auto& name : names) fields.push_back(plain_field(name, true));
+  return fmt::format("{}", fmt::join(fields, ","));
+}
+
+}  // namespace
+
+std::string value_excerpt(const Data& data, bool ascii) {
+  if (!data) return "null";
+  // Avoids escaping a value of a megabyte for one line.
+  const auto beginning = escape_for_terminal(data->substr(0, 4 * widest_value));
+  const auto cut = cut_to_width(beginning, widest_value, ascii ? "..." : "…");
+  const bool whole = cut == beginning && data->size() <= 4 * widest_value;
+  return whole ? '"' + cut + '"' : fmt::format("\"{}\" ({} bytes)", cut, data->size());
+}
+
+std::string plain_field(std::string_view bytes, bool in_list) {
   std::string doubled;
   for (const char byte : bytes) {
     if (byte == '\\')
@@ -113,21 +127,6 @@ std::string field(std::string_view bytes, bool in_list = false) {
   if (doubled == none) return "\\x2d";
   return escape_for_terminal(doubled);
 }
-
-std::string value_field(const std::optional<Data>& value) {
-  if (!value) return std::string(none);
-  return *value ? field(**value) : "\\N";
-}
-
-std::string list_field(const std::vector<std::string>& names) {
-  if (names.empty()) return std::string(none);
-  std::vector<std::string> fields;
-  fields.reserve(names.size());
-  for (const auto& name : names) fields.push_back(field(name, true));
-  return fmt::format("{}", fmt::join(fields, ","));
-}
-
-}  // namespace
 
 std::string_view change_name(Type type) { return name_of(change_names, type); }
 
@@ -152,7 +151,7 @@ std::string plain_change(const NodeChange& change) {
   const auto zxid = zxid_of(change);
   return fmt::format(
       "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", change.time, change_name(change.type),
-      change.path.empty() ? std::string(none) : field(change.path),
+      change.path.empty() ? std::string(none) : plain_field(change.path),
       zxid ? session_text(*zxid) : std::string(none),
       change.after ? std::to_string(change.after->version) : std::string(none),
       zxid_text(change.ephemeral_owner()), change.missed ? 1 : 0, value_field(change.old_value),

@@ -19,6 +19,12 @@ std::string_view change_name(NodeChange::Type type);
 /// Long values and lists are cut. `ascii`: use no characters beyond ASCII.
 std::string change_line(const NodeChange& change, bool ascii);
 
+/// A value for people: quoted, safe for a terminal, and cut if it is long; then with its length.
+std::string value_excerpt(const Data& data, bool ascii);
+/// A field of plain output: unprintable bytes and backslashes are escaped; the text "-", which
+/// stands for an empty field, is \x2d. `in_list`: commas, too.
+std::string plain_field(std::string_view bytes, bool in_list = false);
+
 /// Tab-separated fields, "-" if empty: time (milliseconds since 1970), type, path, zxid, version,
 /// ephemeral owner (0x…; 0x0 if none), whether it was missed (0 or 1), old value, new value,
 /// children added, children removed (both comma-separated). Unprintable bytes, backslashes and, in

@@ -41,6 +41,11 @@ Json acl_json(const Acl& acl) {
   });
 }
 
+Acl without_hashes(Acl acl) {
+  for (auto& entry : acl) entry.id = public_id(entry);
+  return acl;
+}
+
 std::string user_of(const Identity& identity) {
   return identity.scheme == "digest" ? identity.id.substr(0, identity.id.find(':')) : identity.id;
 }
