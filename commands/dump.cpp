@@ -4,19 +4,33 @@
 #include "command/progress.h"
 #include "command/work_options.h"
 #include "tree/live_tree.h"
+#include "tree/past_records.h"
 #include "tree/tree_copy.h"
 #include "tree/tree_text.h"
+#include "txnlog/replay.h"
 
 namespace zksh::command_dump {
 namespace {
 
 struct Args {
   WorkOptions limits;
+  std::vector<std::string> places;
+  std::optional<std::string> at;
   std::string path;
 };
 
 void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
+  o.files(
+      "--in", a.places,
+      "Dump from a server's files instead: its dataDir or dataLogDir, or a copy of them. May be "
+      "given several times. No server is asked.",
+      "dir");
+  o.text(
+      "--at", a.at,
+      "With --in: the tree as it was at this time (\"2026-11-25 03:10\", -2h, milliseconds since "
+      "1970) or zxid (0x300000005, or EPOCH:COUNTER); by default the newest.",
+      "time|zxid");
   o.node("path", a.path, "The top of the subtree.");
 }
 
@@ -31,15 +45,14 @@ std::string restorable_line(TreeFormat format, const TreeRecord& record, const s
   return line;
 }
 
-int run(Context& cx, const Args& a) {
+/// Writes the lines of the nodes that `next` returns.
+void dump_records(Context& cx, const std::string& top, Progress& progress,
+                  const std::function<std::optional<FoundNode>()>& next) {
   constexpr std::size_t chunk = 64U << 10U;
-  const auto top = cx.resolve(a.path);
   const auto format = cx.out.json() ? TreeFormat::JsonLines : TreeFormat::Text;
-  Progress progress(cx.out, cx.background, "nodes");
   std::size_t ephemerals = 0;
   auto text = tree_header(format, top);
-  LiveTree tree(cx.client, {.top = top, .limits = a.limits.limits()}, cx.stop);
-  while (const auto node = tree.next()) {
+  while (const auto node = next()) {
     progress.advance();
     const auto& record = node->record;
     if (record.life.kind == NodeKind::Ephemeral) {
@@ -57,6 +70,36 @@ int run(Context& cx, const Args& a) {
   cx.out.out(text);
   progress.end();
   if (ephemerals > 0) cx.out.err_line("{} left out", counted_were(ephemerals, "ephemeral node"));
+}
+
+/// Dumps from a server's files.
+int dump_past(Context& cx, const Args& a, const std::string& top) {
+  const DataFiles files(a.places);
+  const auto moment = a.at ? parse_moment(*a.at, "--at") : Moment();
+  Progress reading(cx.out, cx.background, "bytes read");
+  const auto past = replay(
+      files,
+      {.until = zxid_at(files, moment, cx.stop),
+       .stop = cx.stop,
+       .progress = [&](std::uint64_t bytes, std::uint64_t total) { reading.reach(bytes, total); },
+       .skipped =
+           [&](const std::string& text) { cx.out.err_line("{}", cx.out.shown_in_error(text)); }});
+  reading.end();
+  if (past.fuzzy) cx.out.err_line("{}", cx.out.shown_in_error(fuzzy_text(past)));
+  PastRecords records(past.tree, top);
+  if (past.fuzzy && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(fuzzy_text(past)));
+  Progress progress(cx.out, cx.background, "nodes");
+  dump_records(cx, top, progress, [&] { return records.next(); });
+  return past.fuzzy ? status::failure : status::ok;
+}
+
+int run(Context& cx, const Args& a) {
+  const auto top = cx.resolve(a.path);
+  if (!a.places.empty()) return dump_past(cx, a, top);
+  if (a.at) throw SyntaxError("--at needs --in: servers know the present only");
+  Progress progress(cx.out, cx.background, "nodes");
+  LiveTree tree(cx.client, {.top = top, .limits = a.limits.limits()}, cx.stop);
+  dump_records(cx, top, progress, [&] { return tree.next(); });
   return status::ok;
 }
 

@@ -119,6 +119,16 @@ std::optional<FoundNode> LiveTree::next() {
   return std::move(batch_[at_++]);
 }
 
+void add_limits(std::map<std::string, QuotaLimits>& all, const std::string& root,
+                const std::string& path, const Data& data) {
+  if (base_name(path) != limits_name) return;
+  const auto quota = QuotaText::parse(data.value_or(""));
+  if (!quota) return;
+  auto limits = no_limits;
+  for (std::size_t i = 0; i < limits.size(); ++i) limits.at(i) = quota->get(limit_keys.at(i));
+  if (limits != no_limits) all[path_from(root, std::string(parent_path(path)))] = limits;
+}
+
 std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const std::string& top,
                                                 const std::stop_token& stop) {
   std::map<std::string, QuotaLimits> all;
@@ -127,12 +137,7 @@ std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const s
   const auto root = whole == "/" ? std::string(quota_root) : quota_node(whole);
   WalkPlan plan{.tops = {root}, .may_be_missing = true, .data = true};
   plan.enter = [&](TreeNode& node) {
-    if (base_name(node.path) != limits_name) return;
-    const auto quota = QuotaText::parse(node.data.value_or(""));
-    if (!quota) return;
-    auto limits = no_limits;
-    for (std::size_t i = 0; i < limits.size(); ++i) limits.at(i) = quota->get(limit_keys.at(i));
-    if (limits != no_limits) all[path_from(root, std::string(parent_path(node.path)))] = limits;
+    add_limits(all, root, node.path, node.data);
   };
   walk_tree(place.client(), plan, stop);
   return all;
