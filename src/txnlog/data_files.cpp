@@ -35,6 +35,12 @@ std::optional<std::int64_t> zxid_in(std::string_view name, std::string_view begi
   return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
 }
 
+std::optional<std::int64_t> number_in_file(const std::string& path) {
+  auto text = read_file(path);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return number_in<std::int64_t>(text);
+}
+
 void sort_files(std::vector<DataFiles::File>& files) {
   std::ranges::sort(files, [](const auto& a, const auto& b) {
     return std::pair(a.zxid, std::string_view(a.path)) <
@@ -95,11 +101,8 @@ void DataFiles::add_directory(const std::string& directory) {
       else
         misnamed_.push_back(path);
     }
-    if (name == "currentEpoch") {
-      auto text = read_file(path);
-      while (!text.empty() && text.back() == '\n') text.pop_back();
-      current_epoch_ = number_in<std::int64_t>(text);
-    }
+    if (name == "currentEpoch") current_epoch_ = number_in_file(path);
+    if (name == "acceptedEpoch") accepted_epoch_ = number_in_file(path);
   }
   if (problem) throw ValueError(fmt::format("cannot read {}: {}", directory, problem.message()));
 }

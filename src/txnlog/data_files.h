@@ -28,6 +28,7 @@ class DataFiles {
   const std::vector<File>& snapshots() const { return snapshots_; }
   /// The number in the file currentEpoch; nullopt if there is none, as for a standalone server.
   std::optional<std::int64_t> current_epoch() const { return current_epoch_; }
+  std::optional<std::int64_t> accepted_epoch() const { return accepted_epoch_; }
   /// The files of a name of which a part is no number, such as log.x.
   const std::vector<std::string>& misnamed() const { return misnamed_; }
   /// "DIR" or "DIR and DIR", for messages.
@@ -42,6 +43,7 @@ class DataFiles {
   std::vector<File> snapshots_{};
   std::vector<std::string> misnamed_{};
   std::optional<std::int64_t> current_epoch_{};
+  std::optional<std::int64_t> accepted_epoch_{};
 };
 
 }  // namespace zksh

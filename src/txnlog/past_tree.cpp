@@ -149,6 +149,11 @@ SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& s
   return read_snapshot(snapshot, visitor, stop);
 }
 
+void PastTree::load_first() {
+  for (const auto* const path : {"", "/zookeeper", "/zookeeper/quota"})
+    nodes_[path].acl = acl_number(anyone_acl);
+}
+
 PastNode* PastTree::node_at(std::string_view path) {
   key_ = stored_path(path);
   const auto found = nodes_.find(key_);

@@ -53,6 +53,8 @@ class PastTree {
 
   /// Replaces the tree by a snapshot's. Throws as read_snapshot.
   SnapshotEnd load(const std::string& snapshot, const std::stop_token& stop);
+  /// The tree with which a server begins that has no files; servers to 3.4 write no snapshot of it.
+  void load_first();
   void apply(const Transaction& txn);
 
   /// The sum over all nodes that servers log; only if it was asked for.

@@ -42,6 +42,11 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
     }
   }
   if (loaded) return;
+  if (begins_with_first(files)) {
+    replay.tree.load_first();
+    replay.snapshot = {.path = "the first tree", .zxid = files.logs().front().zxid - 1};
+    return;
+  }
   if (files.snapshots().empty() || plan.until == INT64_MAX)
     throw Error(
         fmt::format("there is no readable snapshot in {} to begin with", files.places_text()));
@@ -91,6 +96,12 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
     zxid = txn.zxid;
   }
   return INT64_MAX;
+}
+
+bool begins_with_first(const DataFiles& files) {
+  if (!files.snapshots().empty() || files.logs().empty()) return false;
+  const auto zxid = files.logs().front().zxid;
+  return counter_of(zxid) == 1 && epoch_of(zxid) <= 1;
 }
 
 Replay replay(const DataFiles& files, const ReplayPlan& plan) {

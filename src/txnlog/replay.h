@@ -41,6 +41,10 @@ struct Replay {
 /// Throws Error if the logs begin later, or end before the zxid that was given.
 std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop);
 
+/// Whether there is no snapshot, and the logs begin with the first transaction of all: servers to
+/// 3.4 then have not written one yet.
+bool begins_with_first(const DataFiles& files);
+
 /// Loads the newest snapshot that is not too new, and applies what follows. Throws Error if there
 /// is none, or transactions are missing or damaged between it and `until`, naming their zxids.
 Replay replay(const DataFiles& files, const ReplayPlan& plan);
