@@ -1,0 +1,103 @@
+// PastLocks: who held a lock, who waited for it and how it ended, by the transaction logs alone.
+#include "lock/past_locks.h"
+
+#include "client/node_path.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zksh {
+
+PastLocks::PastLocks(std::function<bool(std::string_view)> is_lock, bool any_name, Report report)
+    : is_lock_(std::move(is_lock)), any_name_(any_name), report_(std::move(report)) {}
+
+void PastLocks::add_present(std::string_view path, std::int64_t session, std::int64_t czxid,
+                            std::int64_t ctime) {
+  add(path, session, czxid, ctime);
+}
+
+void PastLocks::add(std::string_view path, std::int64_t session, std::int64_t zxid,
+                    std::int64_t time) {
+  const auto name = parse_lock_name(base_name(path));
+  if (!name || (!any_name_ && name->tag == LockTag::Unknown)) return;
+  const auto lock = parent_path(path);
+  if (!is_lock_(lock)) return;
+  auto& queue = queues_[std::string(lock)];
+  if (!queue.czxids.emplace(name->text, zxid).second) return;
+  queue.names.push_back(name->text);
+  const bool lease = name->tag == LockTag::Lease;
+  const auto [turn, fresh] =
+      queue.turns.try_emplace(std::string(name->key()), PastTurn{.lock = std::string(lock),
+                                                                 .node = name->text,
+                                                                 .mode = name->mode(),
+                                                                 .lease = lease,
+                                                                 .session = session,
+                                                                 .token = zxid,
+                                                                 .asked = time});
+  if (!fresh) return;
+  if (lease) {
+    turn->second.acquired = time;
+    return;
+  }
+  if (name->mode() == LockMode::Shared) ++queue.shared;
+  // Another writer waits behind whoever is there.
+  if (queue.turns.size() == 1 || queue.shared > 0) note_holders(queue, time);
+}
+
+/// Notes who holds the lock now and did not before.
+void PastLocks::note_holders(Queue& queue, std::int64_t time) {
+  const auto contenders = make_lock_queue(queue.names, queue.czxids);
+  for (std::size_t i = 0; i < contenders.contenders.size() && contenders.holds(i); ++i) {
+    const auto turn = queue.turns.find(contenders.contenders[i].key());
+    if (turn != queue.turns.end() && !turn->second.acquired) turn->second.acquired = time;
+  }
+}
+
+void PastLocks::remove(std::string_view path, PastTurn::End end, const Transaction& txn) {
+  const auto found = queues_.find(std::string(parent_path(path)));
+  if (found == queues_.end()) return;
+  auto& queue = found->second;
+  const auto name = parse_lock_name(base_name(path));
+  if (!name || queue.czxids.erase(name->text) == 0) return;
+  std::erase(queue.names, name->text);
+  const auto place = queue.turns.find(name->key());
+  const bool other_node = std::ranges::any_of(queue.names, [&](const std::string& other) {
+    const auto parsed = parse_lock_name(other);
+    return parsed && parsed->key() == name->key();
+  });
+  if (place == queue.turns.end() || other_node) return;
+  auto turn = std::move(place->second);
+  queue.turns.erase(place);
+  if (turn.mode == LockMode::Shared && !turn.lease) --queue.shared;
+  turn.ended = txn.time;
+  turn.end = end;
+  if (end == PastTurn::End::Released && txn.session != turn.session) {
+    turn.end = PastTurn::End::Removed;
+    turn.ended_by = txn.session;
+  }
+  const bool matters = turn.acquired || queue.shared > 0;
+  if (queue.names.empty())
+    queues_.erase(found);
+  else if (matters)
+    note_holders(queue, txn.time);
+  report_(turn);
+}
+
+void PastLocks::apply(const Transaction& txn, const std::vector<std::string>& ended) {
+  using End = PastTurn::End;
+  for (const auto& op : txn.operations) {
+    if (op.deletes()) remove(op.path, End::Released, txn);
+    if (op.creates() && op.ephemeral) add(op.path, txn.session, txn.zxid, txn.time);
+  }
+  for (const auto& path : ended) remove(path, txn.expired() ? End::Expired : End::Closed, txn);
+}
+
+void PastLocks::report_open() {
+  std::vector<const PastTurn*> open;
+  for (const auto& [path, queue] : queues_)
+    for (const auto& [key, turn] : queue.turns) open.push_back(&turn);
+  std::ranges::sort(open, {}, &PastTurn::token);
+  for (const auto* const turn : open) report_(*turn);
+}
+
+}  // namespace zksh

@@ -1,0 +1,73 @@
+// PastLocks: who held a lock, who waited for it and how it ended, by the transaction logs alone.
+#pragma once
+
+#include "recipes/lock_queue.h"
+#include "txnlog/transaction.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace zksh {
+
+/// A contender's time in a queue.
+struct PastTurn {
+  enum class End {
+    Open,      ///< it is still there
+    Released,  ///< its own session deleted its node
+    Removed,   ///< another session did
+    Closed,    ///< its session was closed
+    Expired,
+  };
+  std::string lock{};  ///< the parent of the contenders
+  std::string node{};  ///< the name of its first node
+  LockMode mode = LockMode::Exclusive;
+  bool lease = false;  ///< of a semaphore: it is held as soon as it exists
+  std::int64_t session = 0;
+  std::int64_t token = 0;  ///< the zxid that created the node
+  std::int64_t asked = 0;  ///< milliseconds since 1970, as the next ones
+  std::optional<std::int64_t> acquired{};
+  std::optional<std::int64_t> ended{};
+  End end = End::Open;
+  std::int64_t ended_by = 0;  ///< the session, if Removed
+};
+
+/// Follows the queues of all locks whose contenders have names that zksh knows (parse_lock_name).
+class PastLocks {
+ public:
+  using Report = std::function<void(const PastTurn&)>;
+  /// `is_lock`: whether a node is of interest. `any_name`: any sequential ephemeral is a contender,
+  /// also those whose names tell of no lock. `report` is called when a turn ends.
+  PastLocks(std::function<bool(std::string_view lock)> is_lock, bool any_name, Report report);
+
+  /// An ephemeral that is there at the beginning.
+  void add_present(std::string_view path, std::int64_t session, std::int64_t czxid,
+                   std::int64_t ctime);
+  /// `ended`: of the end of a session, the ephemerals that it deletes.
+  void apply(const Transaction& txn, const std::vector<std::string>& ended);
+  /// Reports the turns that have not ended, in the order in which they began.
+  void report_open();
+
+ private:
+  struct Queue {
+    std::vector<std::string> names{};
+    std::map<std::string, std::int64_t> czxids{};
+    std::map<std::string, PastTurn, std::less<>> turns{};  ///< by LockName::key
+    std::size_t shared = 0;                                ///< turns that are not exclusive
+  };
+  void add(std::string_view path, std::int64_t session, std::int64_t zxid, std::int64_t time);
+  void remove(std::string_view path, PastTurn::End end, const Transaction& txn);
+  static void note_holders(Queue& queue, std::int64_t time);
+
+  std::function<bool(std::string_view)> is_lock_;
+  bool any_name_;
+  Report report_;
+  std::unordered_map<std::string, Queue> queues_{};
+};
+
+}  // namespace zksh
