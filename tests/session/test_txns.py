@@ -1,0 +1,334 @@
+"""txns and dump --in on the files of real servers: lines, reasons, damage, rolls of the log, and the tree as it was."""
+import glob
+import json
+import os
+import shutil
+import signal
+import unittest
+
+from session_case import SessionTest
+from server import Server, needs, server_version
+from znodes import Znodes
+
+
+class TxnsTest(SessionTest):
+    config = {**SessionTest.config, "snapCount": "60", "preAllocSize": "64", "extendedTypesEnabled": "true"}
+
+    @property
+    def data(self):
+        return os.path.join(self.server.directory, "data")
+
+    def zksh(self, *lines):
+        status, out, err = self.run_zksh(*(word for line in lines for word in ("-c", line)))
+        self.assertEqual(status, 0, err)
+        return out
+
+    def txns(self, *arguments, status=0, place=None):
+        result, out, err = self.run_zksh("txns", "--in", place or self.data, *arguments, server="127.0.0.1:1")
+        self.assertEqual(result, status, err + out)
+        return out
+
+    def rows(self, *arguments, **how):
+        """Operation, path below the root, kind, version, length, reason, part of a multi."""
+        lines = self.txns("-R", "-o", "plain", *arguments, self.root, **how).splitlines()
+        rows = [line.split("\t") for line in lines]
+        return [(op, path.removeprefix(self.root), *rest) for _, _, _, _, op, path, *rest in rows]
+
+    def copied(self, name="copy"):
+        target = self.file(name)
+        shutil.copytree(self.data, target)
+        return target
+
+    def logs(self, place):
+        return sorted(glob.glob(place + "/version-2/log.*"), key=lambda path: int(path.rpartition(".")[2], 16))
+
+
+class Lines(TxnsTest):
+    def test_every_operation(self):
+        self.zksh("create /a one", "set /a three", "create -e /e x", "setAcl /a world:anyone:cdrw", "create /gone y",
+                  "delete /gone")
+        self.assertEqual(self.rows()[1:], [
+            ("create", "/a", "persistent", "-", "3", "-", "-"), ("set", "/a", "-", "1", "5", "-", "-"),
+            ("create", "/e", "ephemeral", "-", "1", "-", "-"), ("setAcl", "/a", "-", "1", "-", "-", "-"),
+            ("create", "/gone", "persistent", "-", "1", "-", "-"), ("delete", "/gone", "-", "-", "-", "client", "-"),
+            ("delete", "/e", "-", "-", "-", "closed", "-")])
+        [line] = self.txns("-o", "json", "-d", "--op", "set", self.root + "/a").splitlines()
+        value = json.loads(line)
+        self.assertEqual((value["op"], value["data"], value["version"], value["multi"]), ("set", "three", 1, None))
+        text = self.txns("-d", "-n", "1", "--op", "create", self.root + "/a")
+        self.assertIn(f"create  {self.root}/a  persistent, \"one\"\n", text)
+
+    def test_an_expired_session(self):
+        gone = Znodes(self.server.address, session_timeout=1000)
+        gone.create(self.root + "/e", b"", 1)
+        gone.connection.close()
+        self.wait_gone("/e")
+        self.assertEqual(self.rows("--op", "delete"), [("delete", "/e", "-", "-", "-", "expired", "-")])
+
+    def test_a_failed_multi_changed_nothing(self):
+        self.zksh("multi 'create /m1 x' 'create /m2 y'")
+        status, _, _ = self.run_zksh("multi", "create /f1 x", "create /none/f2 y")
+        self.assertEqual(status, 4)
+        self.assertEqual([row[1] for row in self.rows("--op", "create")], ["", "/m1", "/m2"])
+        errors = self.txns("--errors", "--op", "error", "-o", "json").splitlines()
+        self.assertIn("NoNode", [json.loads(line)["code"] for line in errors])
+        self.assertEqual([row[-1] for row in self.rows("--op", "create")], ["-", "1", "2"])
+
+    def test_filters(self):
+        self.zksh("create /a x", "create /a/b y", "create /ab z")
+        self.assertEqual(len(self.txns(self.root + "/a").splitlines()), 1)
+        self.assertEqual(len(self.txns("-R", self.root + "/a").splitlines()), 2)
+        self.assertEqual(len(self.txns(self.root + "/a*").splitlines()), 2)
+        self.assertEqual(len(self.txns("-R", self.root + "/a*").splitlines()), 3)
+        first, second, third = (json.loads(line) for line in self.txns("-R", "-o", "json", self.root).splitlines()[1:])
+        between = ["--from", first["zxid"], "--to", str(second["time"])]
+        self.assertEqual(self.rows(*between)[0][1], "/a")
+        self.assertEqual(self.rows("--from", third["zxid"])[0][1], "/ab")
+        self.assertEqual(len(self.rows("--session", first["session"])), 3)
+        self.rows("--from", "now", status=1)
+        self.rows("--from", "-1h", "--op", "setAcl", status=1)
+
+    def test_what_cannot_be_read(self):
+        for words in (["--in", "/nonexistent"], ["--in", self.directory], ["--in", __file__], [], ["--in", self.data, "--from", "x"],
+                      ["--in", self.data, "--op", "write"], ["--in", self.data, "--locks", "--check"]):
+            status, out, err = self.run_zksh("txns", *words)
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertTrue(err)
+
+    def test_nothing_is_written(self):
+        place = self.copied()
+        before = [(entry, os.stat(entry).st_mtime_ns) for entry in sorted(glob.glob(place + "/**", recursive=True))]
+        self.txns(place=place)
+        self.txns("--check", place=place)
+        self.run_zksh("dump", "--in", place, "/")
+        self.assertEqual([(entry, os.stat(entry).st_mtime_ns) for entry in sorted(glob.glob(place + "/**", recursive=True))], before)
+
+
+class Follow(TxnsTest):
+    def test_over_rolls_of_the_log(self):
+        follower = self.start("-o", "plain", "txns", "--in", self.data, "--follow", "-R", "-d", self.root, server="127.0.0.1:1")
+        self.assertIn(b"create\t" + self.root.encode(), follower.stdout.readline())
+        logs = len(self.logs(self.data))
+        self.znodes.create(self.root + "/n", b"")
+        for number in range(300):
+            self.znodes.set(self.root + "/n", b"%d" % number)
+        self.assertGreater(len(self.logs(self.data)), logs + 1)
+        lines = [follower.stdout.readline().split()[-1] for _ in range(301)]
+        self.assertEqual(lines[1:], [b"%d" % number for number in range(300)])
+        follower.send_signal(signal.SIGINT)
+        self.assertEqual(follower.wait(10), 130)
+        self.assertEqual(follower.stderr.read(), b"")
+
+
+class Damage(TxnsTest):
+    def setUp(self):
+        super().setUp()
+        for number in range(40):
+            self.znodes.create(f"{self.root}/n{number}", b"value")
+        self.place = self.copied()
+        self.log = next(log for log in self.logs(self.place) if f"{self.root}/n5".encode() in self.bytes(log)
+                        and f"{self.root}/n6".encode() in self.bytes(log))
+
+    @staticmethod
+    def bytes(path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def spoil(self, change):
+        content = bytearray(self.bytes(self.log))
+        change(content)
+        with open(self.log, "wb") as file:
+            file.write(content)
+
+    def flip(self, content):
+        content[content.index(f"{self.root}/n5".encode() + b"\0\0\0\5value") + 4] ^= 1
+
+    def test_one_flipped_byte(self):
+        self.spoil(self.flip)
+        status, out, err = self.run_zksh("txns", "--in", self.place, "-R", "-o", "plain", self.root)
+        paths = [line.split("\t")[5] for line in out.splitlines()]
+        self.assertEqual(status, 1)
+        self.assertNotIn(self.root + "/n5", paths)
+        self.assertIn(self.root + "/n39", paths)
+        self.assertRegex(err, r"log\.[0-9a-f]+:\d+: a wrong checksum, between 0x[0-9a-f]+ and 0x[0-9a-f]+; \d+ bytes passed over\n")
+        out = self.txns("--check", place=self.place, status=1)
+        self.assertIn("a wrong checksum", out)
+        status, out, err = self.run_zksh("dump", "--in", self.place, "--at", "now", self.root)
+        if status == 0:  # the snapshot is newer than the damage
+            self.assertIn("/n39\t", out)
+        else:
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn("missing", err)
+
+    def test_a_lost_log(self):
+        self.assertGreater(len(self.logs(self.place)), 0)
+        znodes = self.znodes
+        for number in range(200):
+            znodes.set(self.root + "/n1", b"%d" % number)
+        place = self.copied("lost")
+        lost = self.logs(place)[-2]
+        os.unlink(lost)
+        self.assertIn("transactions are missing", self.txns("--check", place=place, status=1))
+        status, _, err = self.run_zksh("txns", "--in", place)
+        self.assertEqual(status, 1)
+        self.assertIn("transactions are missing, between", err)
+
+    def test_a_log_without_snapshots(self):
+        shutil.rmtree(self.place)
+        for number in range(100):
+            self.znodes.set(self.root, b"%d" % number)
+        self.place = self.copied()
+        for path in glob.glob(self.place + "/version-2/snapshot.*") + self.logs(self.place)[:-1]:
+            os.unlink(path)
+        self.assertIn("no intact snapshot", self.txns("--check", "-R", place=self.place, status=1))
+        status, _, err = self.run_zksh("dump", "--in", self.place, "/")
+        self.assertEqual(status, 1)
+        self.assertIn("there is no readable snapshot", err)
+
+    def test_killed_while_it_wrote(self):
+        self.server.kill()
+        result = self.txns("--check")
+        self.assertIn("a server starts on these files", result)
+        with open(self.logs(self.data)[-1] + "ff", "wb"):  # the next one, created and no more
+            pass
+        self.assertIn("harmless", self.txns("--check"))
+        os.unlink(self.logs(self.data)[-1])
+
+
+class Past(TxnsTest):
+    def dump(self, *words, status=0):
+        result, out, err = self.run_zksh("dump", *words)
+        self.assertEqual(result, status, err)
+        return out
+
+    def test_the_dump_of_the_past_is_the_live_one(self):
+        self.zksh("create /q x", "setquota -n 100 /q", "create /bin $'\\xff\\x00'", "create /empty ''", "create /acl x world:anyone:r,ip:127.0.0.1:cdrwa",
+                  "create -e /e x")
+        for number in range(150):
+            self.znodes.create(f"{self.root}/n{number}", b"%d" % number)
+            if number % 3 == 0:
+                self.znodes.delete(f"{self.root}/n{number}")
+        live = self.dump("/")
+        past = self.dump("--in", self.data, self.root)
+        self.assertEqual(past.split("\n", 1)[1], live.split("\n", 1)[1])
+        json_lines = self.dump("-o", "json", "--in", self.data, self.root).splitlines()
+        self.assertEqual(len(json_lines), len(past.splitlines()))
+
+    def test_a_deleted_node_is_restored(self):
+        self.zksh("create /a value", "create /a/b below", "deleteall /a")
+        deletions = [json.loads(line) for line in self.txns("-o", "json", "-R", "--op", "delete", self.root).splitlines()]
+        before = hex(int(deletions[0]["zxid"], 16) - 1)
+        tree = self.file("tree", self.dump("--in", self.data, "--at", before, self.root + "/a"))
+        status, _, err = self.run_zksh("apply", "--to", "/a", tree)
+        self.assertEqual(status, 0, err)
+        self.assertEqual(self.zksh("get /a/b"), "below\n")
+
+    def test_a_snapshot_without_its_logs(self):
+        for number in range(100):
+            self.znodes.set(self.root, b"%d" % number)
+        place = self.copied()
+        for log in self.logs(place):
+            os.unlink(log)
+        status, out, err = self.run_zksh("dump", "--in", place, "/zookeeper")
+        if server_version() < (3, 6):
+            self.assertEqual(status, 1)
+            self.assertIn("# fuzzy: the tree at", out)
+            self.assertIn("only about right", err)
+        else:
+            self.assertIn(status, (0, 1))
+            self.assertEqual("# fuzzy" in out, status == 1)
+
+    def test_a_node_that_never_was(self):
+        self.dump("--in", self.data, self.root + "/never", status=4)
+        self.dump("--at", "0x1", "/", status=2)
+        self.dump("--in", self.data, "--at", "2001-01-01", "/", status=1)
+
+
+class Locks(TxnsTest):
+    def test_the_same_as_contend_says(self):
+        status, out, err = self.run_zksh("contend", "-o", "json", "-n", "5", "--rounds", "4", "--sessions", "5", "/lock")
+        self.assertEqual(status, 0, err)
+        turns = [json.loads(line) for line in self.txns("--locks", "-R", "-o", "json", self.root + "/lock").splitlines()]
+        report = json.loads(out.splitlines()[-1])
+        self.assertEqual(len([turn for turn in turns if turn["heldMs"] is not None]), report["acquisitions"])
+        self.assertEqual({turn["outcome"] for turn in turns}, {"released"})
+        self.assertEqual(sorted(turns, key=lambda turn: int(turn["token"], 16)), turns)
+
+    def test_how_turns_end(self):
+        holder = self.start("lock", "/lock", "--", "sh", "-c", "read line")
+        self.wait_until(lambda: self.znodes.exists(self.root + "/lock") and self.znodes.children(self.root + "/lock"))
+        waiter = self.start("lock", "/lock", "--", "true")
+        self.wait_until(lambda: len(self.znodes.children(self.root + "/lock")) == 2)
+        texts = self.txns("--locks", self.root + "/lock").splitlines()
+        self.assertRegex(texts[0], r"_c_.*-lock-0000000000  exclusive, waited 0 us, held .*, still held$")
+        self.assertRegex(texts[1], r"exclusive, waited .*, still waiting$")
+        first = sorted(self.znodes.children(self.root + "/lock"), key=lambda name: name[-10:])[0]
+        self.znodes.delete(f"{self.root}/lock/{first}")
+        self.assertEqual(waiter.wait(20), 0)
+        self.end(holder)
+        turns = [json.loads(line) for line in self.txns("--locks", "-o", "json", self.root + "/lock").splitlines()]
+        self.assertEqual([turn["outcome"] for turn in turns], ["deleted", "released"])
+        self.assertTrue(turns[0]["endedBy"])
+
+
+class By(TxnsTest):
+    def test_what_fills_the_disk(self):
+        self.zksh("create /big " + "x" * 5000, "create /small y", "set /small z")
+        rows = self.txns("-R", "--by", "path", "-o", "plain", self.root).splitlines()
+        self.assertTrue(rows[0].endswith(self.root + "/big"))
+        self.assertEqual(rows[1].split("\t")[:4], ["2", "1", "1", "0"])
+        [row] = self.txns("-R", "--by", "path:1", "-o", "json", self.root).splitlines()
+        value = json.loads(row)
+        self.assertEqual((value["path"], value["operations"]), (self.root, 4))
+        rows = self.txns("-R", "--by", "session", "-n", "1", self.root).splitlines()
+        self.assertEqual(rows[0].split()[-1], "session")
+        self.assertIn("(all others)", rows[2])
+
+
+@needs(3, 6)
+class Packed(TxnsTest):
+    method = "gz"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server(cls.config, jvm_flags=[f"-Dzookeeper.snapshot.compression.method={cls.method}"]))
+        cls.roots = 0
+
+    def test_digests_and_the_live_dump(self):
+        for number in range(200):
+            self.znodes.create(f"{self.root}/n{number}", b"%d" % number * 50)
+            self.znodes.set(self.root, b"%d" % number)
+        snapshots = glob.glob(self.data + "/version-2/snapshot.*." + self.method)
+        self.assertTrue(snapshots)
+        result = json.loads(self.txns("--check", "-o", "json").splitlines()[-1])
+        self.assertEqual((result["starts"], result["problemCount"]), (True, 0))
+        status, live, _ = self.run_zksh("dump", "/")
+        self.assertEqual(status, 0)
+        status, past, err = self.run_zksh("dump", "--in", self.data, self.root)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(past.split("\n", 1)[1], live.split("\n", 1)[1])
+
+
+@needs(3, 6)
+class PackedWithSnappy(Packed):
+    method = "snappy"
+
+
+@needs(3, 6)
+class WithoutDigests(TxnsTest):
+    """As servers before 3.6 write: no digests, and no paths at the end of a session."""
+
+    @classmethod
+    def setUpClass(cls):
+        flags = ["-Dzookeeper.digest.enabled=false", "-Dzookeeper.closeSessionTxn.enabled=false"]
+        cls.server = cls.enterClassContext(Server(cls.config, jvm_flags=flags))
+        cls.roots = 0
+
+    def test_ends_of_sessions(self):
+        self.zksh("create -e /e x", "create /p y")
+        self.assertIn(("delete", "/e", "-", "-", "-", "closed", "-"), self.rows())
+        self.assertIn("a server starts", self.txns("--check"))
+
+
+if __name__ == "__main__":
+    unittest.main()
