@@ -1,0 +1,152 @@
+// FileCheck: every kind of damage is named with its place, zxids and remedy, and the verdict is a
+// server's.
+#include "txnlog/file_check.h"
+
+#include "base/error.h"
+#include "txnlog_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zksh {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Checked {
+  FileCheckResult result{};
+  std::vector<Finding> findings{};
+  std::string texts() const {
+    std::string all;
+    for (const auto& finding : findings) {
+      EXPECT_FALSE(finding.file.empty());
+      EXPECT_FALSE(finding.remedy.empty());
+      all += (finding.harmless ? "harmless: " : "") + finding.problem + '\n';
+    }
+    return all;
+  }
+};
+
+Checked check(const LogDirectory& directory) {
+  Checked checked;
+  checked.result =
+      check_files(DataFiles({directory.path()}),
+                  {.report = [&](const Finding& finding) { checked.findings.push_back(finding); }});
+  return checked;
+}
+
+/// A sound directory: a snapshot at 2, and a log.
+std::vector<std::string> sound_bodies() {
+  return {create_body(1, "/a", "x"), set_body(2, "/a", "y", 1), set_body(3, "/a", "z", 2)};
+}
+void fill(const LogDirectory& directory) {
+  directory.write("snapshot.2", snapshot_bytes({{"/a", "y"}}, 2));
+  directory.write("log.1", log_bytes(sound_bodies(), 64));
+}
+
+TEST(FileCheck, SoundFiles) {
+  const LogDirectory directory;
+  fill(directory);
+  const auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), IsEmpty());
+  EXPECT_TRUE(checked.result.starts);
+  EXPECT_EQ(checked.result.zxid, 3);
+  EXPECT_EQ(checked.result.nodes, 3U);
+  EXPECT_EQ(checked.result.transactions, 3U);
+}
+
+TEST(FileCheck, AWrongChecksumStopsAServerOnlyWhereItReads) {
+  const LogDirectory directory;
+  fill(directory);
+  auto bytes = log_bytes(sound_bodies());
+  bytes[bytes.size() - 3] ^= 1;
+  directory.write("log.1", bytes);
+  auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), HasSubstr("a wrong checksum, after 0x2"));
+  EXPECT_EQ(checked.findings[0].from, 3);
+  EXPECT_FALSE(checked.result.starts);
+}
+
+TEST(FileCheck, ATornTailIsHarmless) {
+  const LogDirectory directory;
+  fill(directory);
+  const auto bytes = log_bytes(sound_bodies());
+  directory.write("log.1", bytes.substr(0, bytes.size() - 5));
+  const auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), HasSubstr("harmless: the last record is incomplete"));
+  EXPECT_TRUE(checked.result.starts);
+  EXPECT_EQ(checked.result.problems, 0U);
+}
+
+TEST(FileCheck, MissingLogs) {
+  const LogDirectory directory;
+  fill(directory);
+  directory.write("log.7", log_bytes({set_body(7, "/a", "z", 2)}));
+  EXPECT_THAT(check(directory).texts(), HasSubstr("transactions are missing, between 0x3 and 0x7"));
+  const LogDirectory late;
+  late.write("snapshot.2", snapshot_bytes({}, 2));
+  late.write("log.5", log_bytes({set_body(5, "/a", "z", 2)}));
+  const auto checked = check(late);
+  EXPECT_THAT(checked.texts(), HasSubstr("between"));
+  EXPECT_EQ(checked.findings[0].from, 3);
+  EXPECT_EQ(checked.findings[0].to, 4);
+  EXPECT_TRUE(checked.result.starts);  // a server does not notice
+  EXPECT_EQ(checked.result.problems, 1U);
+}
+
+TEST(FileCheck, Snapshots) {
+  const LogDirectory directory;
+  directory.write("log.5", log_bytes({set_body(5, "/a", "z", 2)}));
+  EXPECT_THAT(check(directory).texts(), HasSubstr("no intact snapshot"));
+  EXPECT_FALSE(check(directory).result.starts);
+  directory.write("snapshot.4", snapshot_bytes({}, 4, true));
+  EXPECT_THAT(check(directory).texts(), HasSubstr("a wrong checksum"));
+  directory.write("snapshot.3", snapshot_bytes({}, 9));
+  EXPECT_THAT(check(directory).texts(), HasSubstr("the logs end at 0x5, before the snapshot"));
+  EXPECT_TRUE(check(directory).result.starts);
+}
+
+TEST(FileCheck, ADigestThatDiffersIsNamedOnce) {
+  const LogDirectory directory;
+  fill(directory);
+  const auto wrong = jute_int(2) + jute_long(12345);
+  directory.write(
+      "log.1", log_bytes({create_body(1, "/a", "x"), set_body(2, "/a", "y", 1),
+                          set_body(3, "/a", "z", 2) + wrong, set_body(4, "/a", "z", 3) + wrong}));
+  const auto checked = check(directory);
+  ASSERT_EQ(checked.findings.size(), 1U);
+  EXPECT_THAT(checked.texts(), HasSubstr("the tree differs"));
+  EXPECT_EQ(checked.findings[0].from, 3);
+}
+
+TEST(FileCheck, Epochs) {
+  const LogDirectory directory;
+  constexpr std::int64_t epoch = std::int64_t{1} << 32U;
+  directory.write("snapshot.200000000", snapshot_bytes({}, 2 * epoch));
+  directory.write("log.200000001", log_bytes({set_body(2 * epoch + 1, "/a", "z", 2)}));
+  directory.write("currentEpoch", "2\n");
+  directory.write("acceptedEpoch", "2");
+  EXPECT_THAT(check(directory).texts(), IsEmpty());
+  directory.write("currentEpoch", "1");
+  EXPECT_THAT(check(directory).texts(), HasSubstr("currentEpoch is 1"));
+  EXPECT_FALSE(check(directory).result.starts);
+  directory.write("currentEpoch", "3");
+  EXPECT_THAT(check(directory).texts(), HasSubstr("acceptedEpoch is 2"));
+}
+
+TEST(FileCheck, EmptyAndForeignFiles) {
+  const LogDirectory directory;
+  fill(directory);
+  directory.write("log.4", "");
+  EXPECT_THAT(check(directory).texts(), HasSubstr("harmless: the file ends within its header"));
+  directory.write("log.5", "this is something else");
+  const auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), HasSubstr("this is not a transaction log"));
+  EXPECT_FALSE(checked.result.starts);
+  directory.write("log.x", "");
+  EXPECT_THAT(check(directory).texts(), HasSubstr("the name is that of no log"));
+}
+
+}  // namespace
+}  // namespace zksh
