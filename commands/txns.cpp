@@ -133,14 +133,14 @@ class Selection {
     }
   }
 
-  bool is_before(const Transaction& txn) const {
+  bool is_before(const LoggedTransaction& txn) const {
     return (from_.time && txn.time < *from_.time) || (from_.zxid && txn.zxid < *from_.zxid);
   }
-  bool is_after(const Transaction& txn) const {
+  bool is_after(const LoggedTransaction& txn) const {
     return (to_.time && txn.time > *to_.time) || (to_.zxid && txn.zxid > *to_.zxid);
   }
   /// Whether nothing that follows is selected. Leaders' clocks may differ a little.
-  bool is_done(const Transaction& txn) const {
+  bool is_done(const LoggedTransaction& txn) const {
     constexpr std::int64_t ten_minutes = 600'000;
     return (to_.zxid && txn.zxid > *to_.zxid) || (to_.time && txn.time > *to_.time + ten_minutes);
   }
@@ -196,7 +196,7 @@ std::int64_t first_zxid(const DataFiles& files, const Moment& from) {
   std::int64_t zxid = INT64_MIN;
   for (const auto& file : files.logs()) {
     LogFile log(file.path, {});
-    Transaction txn;
+    LoggedTransaction txn;
     const auto first = log.next();
     if (!first || !parse_transaction(first->body, txn)) continue;
     if (txn.time > *from.time) break;
@@ -255,7 +255,7 @@ class History {
   std::vector<Flaw> flaws_{};  ///< since the last transaction
   TransactionReader reader_;
   Progress progress_;
-  Transaction txn_{};
+  LoggedTransaction txn_{};
   unsigned count_ = 0;
   bool damaged_ = false;
 };
@@ -267,7 +267,7 @@ class SessionEnds {
       : files_(files), stop_(std::move(stop)) {}
 
   /// Must be called for each transaction, in order.
-  std::vector<std::string> ephemerals(const Transaction& txn) {
+  std::vector<std::string> ephemerals(const LoggedTransaction& txn) {
     const bool closes = txn.type == TxnType::CloseSession;
     if (closes && !txn.ephemerals && !owners_) owners_ = ephemerals_before(files_, txn.zxid, stop_);
     if (owners_) owners_->follow(txn);
@@ -285,7 +285,7 @@ class SessionEnds {
 
 /// One line.
 struct Line {
-  const Transaction& txn;
+  const LoggedTransaction& txn;
   Op op = Op::Error;
   std::string_view path{};
   const TxnOperation* change = nullptr;
@@ -467,7 +467,7 @@ class LineMaker {
   LineMaker(Context& cx, const DataFiles& files, const Selection& selection, LinePrinter& printer)
       : ends_(files, cx.stop), selection_(selection), printer_(printer) {}
 
-  void add(const Transaction& txn) {
+  void add(const LoggedTransaction& txn) {
     const auto ended = ends_.ephemerals(txn);
     if (!selection_.has_session(txn.session)) return;
     if (txn.failed()) return add_other(txn, Op::Error);
@@ -488,10 +488,10 @@ class LineMaker {
   }
 
  private:
-  void add_other(const Transaction& txn, Op op) {
+  void add_other(const LoggedTransaction& txn, Op op) {
     if (selection_.has_none() && selection_.has_op(op)) printer_.print({.txn = txn, .op = op});
   }
-  void add_close(const Transaction& txn, const std::vector<std::string>& ended) {
+  void add_close(const LoggedTransaction& txn, const std::vector<std::string>& ended) {
     const auto reason = txn.expired() ? Reason::Expired : Reason::Closed;
     if (selection_.has_none() && selection_.has_op(Op::CloseSession))
       printer_.print({.txn = txn, .op = Op::CloseSession, .reason = reason});
@@ -511,7 +511,7 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
   LinePrinter printer(cx, a);
   LineMaker maker(cx, files, selection, printer);
   History history(cx, files, selection, first_zxid(files, selection.from()));
-  const auto add = [&](const Transaction& txn) { maker.add(txn); };
+  const auto add = [&](const LoggedTransaction& txn) { maker.add(txn); };
   while (!history.read(a.follow, add)) {
     constexpr std::chrono::milliseconds between_looks{200};
     printer.flush();
@@ -622,7 +622,7 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
   Tally tally;
   SessionEnds ends(files, cx.stop);
   History history(cx, files, selection, first_zxid(files, selection.from()));
-  history.read(false, [&](const Transaction& txn) {
+  history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
     if (!selection.has_session(txn.session) || txn.failed()) return;
     const auto count = [&](std::string_view path, Op op, Tally::Count one) {
@@ -723,7 +723,8 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   bool any = false;
   PastLocks locks([&](std::string_view lock) { return wanted.has_path(lock); }, !a.paths.empty(),
                   [&](const PastTurn& turn) {
-                    const Transaction end{.zxid = INT64_MAX, .time = turn.ended.value_or(now)};
+                    const LoggedTransaction end{.zxid = INT64_MAX,
+                                                .time = turn.ended.value_or(now)};
                     if (!wanted.has_session(turn.session) || wanted.is_before(end)) return;
                     any = true;
                     print_turn(cx, turn, now);
@@ -742,7 +743,7 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   if (base) read_snapshot(base->path, visitor, cx.stop);
   SessionEnds ends(files, cx.stop);
   History history(cx, files, all, begin);
-  history.read(false, [&](const Transaction& txn) {
+  history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
     now = txn.time;
     if (txn.zxid >= known_from) locks.apply(txn, ended);

@@ -53,7 +53,7 @@ void PastLocks::note_holders(Queue& queue, std::int64_t time) {
   }
 }
 
-void PastLocks::remove(std::string_view path, PastTurn::End end, const Transaction& txn) {
+void PastLocks::remove(std::string_view path, PastTurn::End end, const LoggedTransaction& txn) {
   const auto found = queues_.find(std::string(parent_path(path)));
   if (found == queues_.end()) return;
   auto& queue = found->second;
@@ -83,7 +83,7 @@ void PastLocks::remove(std::string_view path, PastTurn::End end, const Transacti
   report_(turn);
 }
 
-void PastLocks::apply(const Transaction& txn, const std::vector<std::string>& ended) {
+void PastLocks::apply(const LoggedTransaction& txn, const std::vector<std::string>& ended) {
   using End = PastTurn::End;
   for (const auto& op : txn.operations) {
     if (op.deletes()) remove(op.path, End::Released, txn);

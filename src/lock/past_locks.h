@@ -49,7 +49,7 @@ class PastLocks {
   void add_present(std::string_view path, std::int64_t session, std::int64_t czxid,
                    std::int64_t ctime);
   /// `ended`: of the end of a session, the ephemerals that it deletes.
-  void apply(const Transaction& txn, const std::vector<std::string>& ended);
+  void apply(const LoggedTransaction& txn, const std::vector<std::string>& ended);
   /// Reports the turns that have not ended, in the order in which they began.
   void report_open();
 
@@ -61,7 +61,7 @@ class PastLocks {
     std::size_t shared = 0;                                ///< turns that are not exclusive
   };
   void add(std::string_view path, std::int64_t session, std::int64_t zxid, std::int64_t time);
-  void remove(std::string_view path, PastTurn::End end, const Transaction& txn);
+  void remove(std::string_view path, PastTurn::End end, const LoggedTransaction& txn);
   static void note_holders(Queue& queue, std::int64_t time);
 
   std::function<bool(std::string_view)> is_lock_;

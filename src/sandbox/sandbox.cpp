@@ -233,11 +233,13 @@ std::vector<int> free_ports(std::size_t count) {
 }
 
 Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
-                 const std::stop_token& stop, const std::string& zookeeper)
+                 const std::stop_token& stop, const std::string& zookeeper,
+                 const std::function<void(const fs::path&)>& fill)
     : monitor_(monitor),
       ports_(checked_count(servers)),
       java_(find_server_program(zookeeper)),
       config_(std::move(config)),
+      filled_(fill != nullptr),
       directory_(monitor, "zksh-sandbox") {
   std::vector<std::size_t> all(ports_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -248,6 +250,11 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
     Processes processes;
     for (const std::size_t i : all) {
       write_server_files(server_directory(i), i + 1, ports_, config_, java_.old);
+      if (fill) {
+        const auto data = server_directory(i) / "data/version-2";
+        fs::create_directories(data);
+        fill(data);
+      }
       processes.push_back(launch(i));
     }
     monitor_.change([&](const Monitor::Held& held) { processes_(held).swap(processes); });
@@ -288,21 +295,21 @@ std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
   const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!log) throw Error(fmt::format("cannot write {}: {}", log_path.string(), strerror(errno)));
   return std::make_shared<Process>(
-      monitor_,
-      directory_.guarded(
-          {.words = {java_.java,
-                     // For a fast start rather than a fast server.
-                     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
-                     // Keeps what a killed JVM leaves behind in its directory.
-                     "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
-                     "-Djava.io.tmpdir=" + home.string(),
-                     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                     "-Dzookeeper.jmx.log4j.disable=true", "-cp", java_.class_path,
-                     "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
-           .directory = home,
-           .redirections = {{STDIN_FILENO, null.get()},
-                            {STDOUT_FILENO, log.get()},
-                            {STDERR_FILENO, log.get()}}}));
+      monitor_, directory_.guarded(
+                    {.words = {java_.java,
+                               // For a fast start rather than a fast server.
+                               "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
+                               filled_ ? "-Xmx4g" : "-Xmx512m",
+                               // Keeps what a killed JVM leaves behind in its directory.
+                               "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
+                               "-Djava.io.tmpdir=" + home.string(),
+                               "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                               "-Dzookeeper.jmx.log4j.disable=true", "-cp", java_.class_path,
+                               "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
+                     .directory = home,
+                     .redirections = {{STDIN_FILENO, null.get()},
+                                      {STDOUT_FILENO, log.get()},
+                                      {STDERR_FILENO, log.get()}}}));
 }
 
 /// The servers that do not serve yet. Without a quorum, those that do not answer.

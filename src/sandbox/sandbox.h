@@ -6,6 +6,7 @@
 #include "sandbox/scratch_directory.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -60,9 +61,11 @@ class Sandbox {
   /// Starts the servers and waits until all serve, at most a minute. Throws Error, with the end of
   /// its log, if a server does not, or if Java or ZooKeeper is missing; Cancelled when `stop` is
   /// requested. Leaves nothing behind then. `config` has additional lines for every server's
-  /// zoo.cfg. `zookeeper`: see find_server_program.
+  /// zoo.cfg. `zookeeper`: see find_server_program. `fill` writes files with which each server
+  /// starts into the directory that it gets, the server's version-2.
   explicit Sandbox(Monitor& monitor, int servers = 1, std::vector<std::string> config = {},
-                   const std::stop_token& stop = {}, const std::string& zookeeper = {});
+                   const std::stop_token& stop = {}, const std::string& zookeeper = {},
+                   const std::function<void(const std::filesystem::path&)>& fill = {});
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
   /// Kills the servers and removes their data before it returns.
@@ -108,6 +111,7 @@ class Sandbox {
   std::vector<ServerPorts> ports_;
   ServerProgram java_;
   std::vector<std::string> config_;
+  bool filled_;  ///< with a tree of any size
   std::string connect_string_;
   ScratchDirectory directory_;    // must outlive the processes, which write there
   Guarded<Processes> processes_;  // null: stopped

@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdlib>
 #include <span>
+#include <unistd.h>
 #include <utility>
 
 namespace zksh {
@@ -63,6 +64,19 @@ int parse_sandbox(const GivenOptions& given) {
   if (number != 1 && number != 3 && number != 5)
     throw UsageError(fmt::format("--sandbox={}: the number of servers must be 1, 3 or 5", number));
   return static_cast<int>(number);
+}
+
+/// The files for the sandbox, and their moment. The name of a directory may contain an @.
+void take_data(const GivenOptions& given, Arguments& arguments) {
+  if (!given.has("--data")) return;
+  if (arguments.sandbox_servers != 1) throw UsageError("--data needs --sandbox, with one server");
+  for (const auto& [option, text] : given.all()) {
+    if (option->name() != "--data") continue;
+    const auto at = text.rfind('@');
+    const bool whole = at == std::string::npos || access(with_home(text).c_str(), F_OK) == 0;
+    if (!whole) arguments.sandbox_moment = parse_moment(text.substr(at + 1), "--data");
+    arguments.sandbox_data.push_back(whole ? text : text.substr(0, at));
+  }
 }
 
 /// Throws UsageError for what cannot be combined with --pipe.
@@ -215,8 +229,12 @@ Arguments parse_arguments(std::vector<std::string> words) {
   arguments.scripts = scripts_of(given);
   if (arguments.scripts.empty() && is_json_command(arguments.command))
     config.set("output", "json", "-o");
+  // The past is not to be changed by mistake.
+  if (given.has("--data") && config["read-only"].origin == "default")
+    config.set("read-only", "on", "--data");
   take(config, arguments);
   arguments.sandbox_servers = parse_sandbox(given);
+  take_data(given, arguments);
   if (arguments.sandbox_servers > 0 && given.has("--server"))
     throw UsageError("--sandbox starts servers of its own; use it without --server");
   if (const auto* const zookeeper = given.find("--zookeeper")) {

@@ -5,6 +5,7 @@
 #include "config/configuration.h"
 #include "config/settings.h"
 #include "session/session.h"
+#include "txnlog/moment.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,9 +37,11 @@ struct Arguments {
   Format format = Format::Zkcli;
   bool keep_going = false;
   bool quiet = false;
-  std::optional<PipeSettings> pipe{};   ///< --pipe
-  int sandbox_servers = 0;              ///< 0: none
-  std::string sandbox_zookeeper{};      ///< --zookeeper, or empty
+  std::optional<PipeSettings> pipe{};       ///< --pipe
+  int sandbox_servers = 0;                  ///< 0: none
+  std::string sandbox_zookeeper{};          ///< --zookeeper, or empty
+  std::vector<std::string> sandbox_data{};  ///< --data, without the moment
+  Moment sandbox_moment{};
   std::vector<ScriptSource> scripts{};  ///< -c and -f, in order
   /// The words after the options, if there is no script.
   std::vector<std::string> command{};

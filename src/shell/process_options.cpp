@@ -86,6 +86,13 @@ constexpr auto all_options = std::to_array<ProcessOption>(
      {"--zookeeper", "VERSION|DIR",
       "With --sandbox: the ZooKeeper to run: a version that the tests have downloaded, or a "
       "directory with its jars"},
+     {.names = "--data",
+      .value = "DIR[@T]",
+      .help =
+          "With --sandbox: start the server with a copy of these files of a server (its dataDir "
+          "or dataLogDir, or a backup), as of this time or zxid; read-only unless the "
+          "configuration says read-only = off; may be repeated",
+      .repeatable = true},
      {"--log-level", "LEVEL",
       "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"},
      {"--waitforconnection", "", "Accepted as in zkCli; zksh always waits"},

@@ -26,6 +26,7 @@
 #include "shell/printer.h"
 #include "shell/script.h"
 #include "shell/shell.h"
+#include "txnlog/past_files.h"
 
 #include <fmt/core.h>
 
@@ -295,6 +296,13 @@ class Supervisor {
   }
 };
 
+/// For a server of the past: everybody may read everything, sessions and containers live on, and
+/// there need not be a snapshot.
+std::vector<std::string> past_config() {
+  return {"skipACL=yes", "tickTime=86400000", "minSessionTimeout=2000",
+          "znode.container.checkIntervalMs=86400000", "snapshot.trust.empty=true"};
+}
+
 /// Starts the sandbox that the arguments ask for; the status is that of a failure.
 std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputStyle style,
                                                        const Arguments& arguments) {
@@ -304,12 +312,25 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputS
   const int result = base.run([&](const std::stop_token& stop) {
     Output out(base.queue, style, stop);
     return reporting(out, [&] {
-      sandbox = std::make_unique<Sandbox>(base.monitor, servers, std::vector<std::string>{}, stop,
-                                          arguments.sandbox_zookeeper);
+      std::vector<std::string> config;
+      std::function<void(const std::filesystem::path&)> fill;
+      std::string as_of;
+      if (!arguments.sandbox_data.empty()) {
+        config = past_config();
+        fill = [&](const std::filesystem::path& directory) {
+          const DataFiles files(arguments.sandbox_data);
+          const auto until = zxid_at(files, arguments.sandbox_moment, stop);
+          const auto past = write_past_files(files, until, directory, stop);
+          as_of = ", as of " + zxid_text(past.zxid);
+          if (past.fuzzy) out.err_line("{}", out.shown_in_error(fuzzy_text(past)));
+        };
+      }
+      sandbox = std::make_unique<Sandbox>(base.monitor, servers, config, stop,
+                                          arguments.sandbox_zookeeper, fill);
       if (!arguments.quiet)
-        out.err_line("sandbox: {} at {} (from another terminal: zksh -s {})",
+        out.err_line("sandbox: {} at {}{} (from another terminal: zksh -s {})",
                      counted(static_cast<std::size_t>(servers), "private server"),
-                     sandbox->connect_string(), sandbox->connect_string());
+                     sandbox->connect_string(), as_of, sandbox->connect_string());
       return status::ok;
     });
   });

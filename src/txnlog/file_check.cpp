@@ -97,7 +97,7 @@ class Checker {
 
   bool has_digests() const {
     TransactionReader reader(files_, INT64_MIN, {});
-    Transaction txn;
+    LoggedTransaction txn;
     for (int looks = 100; looks > 0 && reader.next(txn); --looks)
       if (txn.digest) return true;
     return false;
@@ -105,7 +105,7 @@ class Checker {
 
   void check_logs() {
     TransactionReader reader(files_, INT64_MIN, [this](const Flaw& flaw) { add_flaw(flaw); });
-    Transaction txn;
+    LoggedTransaction txn;
     while (reader.next(txn)) {
       if (++result_.transactions % 256 == 0) {
         if (plan_.stop.stop_requested()) throw Cancelled();
@@ -128,7 +128,7 @@ class Checker {
            .remedy = "add the log; without it the tree is only about right"});
   }
 
-  void check_name(const TransactionReader& reader, const Transaction& txn) {
+  void check_name(const TransactionReader& reader, const LoggedTransaction& txn) {
     const auto file = std::ranges::find(files_.logs(), reader.file(), &DataFiles::File::path);
     if (file == files_.logs().end() || file->zxid == txn.zxid || txn.zxid < file->zxid) return;
     // The records before it are damaged, or of another log.
@@ -143,7 +143,7 @@ class Checker {
   }
 
   /// The first transaction of all, if it is after the snapshot.
-  void check_begin(const TransactionReader& reader, const Transaction& txn) {
+  void check_begin(const TransactionReader& reader, const LoggedTransaction& txn) {
     const bool next = txn.zxid == base_->zxid + 1 ||
                       (epoch_of(txn.zxid) > epoch_of(base_->zxid) && counter_of(txn.zxid) == 1);
     if (next) return;
@@ -156,7 +156,7 @@ class Checker {
          .remedy = "add the log; a server starts, and its tree is wrong"});
   }
 
-  void compare_digest(const TransactionReader& reader, const Transaction& txn) {
+  void compare_digest(const TransactionReader& reader, const LoggedTransaction& txn) {
     if (!txn.digest || differs_ || txn.zxid < end_.digest_zxid.value_or(INT64_MAX)) return;
     if (*txn.digest == tree_.digest()) {
       ++result_.digests;

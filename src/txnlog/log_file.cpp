@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t header_size = 16;
 constexpr std::size_t prefix_size = 12;  ///< checksum and length
 constexpr char end_mark = 'B';
-constexpr std::string_view magic = "ZKLG";
+constexpr std::string_view log_magic = "ZKLG";
 constexpr std::size_t read_size = 256U << 10U;
 
 using Kind = Flaw::Kind;
@@ -246,12 +246,12 @@ bool LogFile::read_header(bool grows) {
   const auto header = bytes_at(0, header_size);
   const bool zeros = header.find_first_not_of('\0') == std::string_view::npos;
   const bool begun =
-      header.size() < header_size && magic.starts_with(header.substr(0, magic.size()));
+      header.size() < header_size && log_magic.starts_with(header.substr(0, log_magic.size()));
   if (begun || zeros) {
     if (!grows) report(Kind::NoHeader, 0, 0);
     return false;
   }
-  if (!header.starts_with(magic)) {
+  if (!header.starts_with(log_magic)) {
     report(Kind::NotALog, 0, 0);
     ended_ = true;
     return false;

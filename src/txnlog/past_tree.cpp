@@ -46,7 +46,7 @@ std::uint64_t digest_of(std::string_view path, const PastNode& node) {
   return crc32_of({bytes.data(), bytes.size()}, sum);
 }
 
-std::int64_t owner_of(const Transaction& txn, const TxnOperation& op) {
+std::int64_t owner_of(const LoggedTransaction& txn, const TxnOperation& op) {
   if (op.type == TxnType::CreateContainer) return container_owner;
   if (op.type == TxnType::CreateTtl) return ttl_owner(op.ttl);
   return op.ephemeral ? txn.session : 0;
@@ -78,7 +78,7 @@ std::vector<std::string> EphemeralOwners::end(std::int64_t session) {
   return paths;
 }
 
-void EphemeralOwners::follow(const Transaction& txn) {
+void EphemeralOwners::follow(const LoggedTransaction& txn) {
   for (const auto& op : txn.operations) {
     if (op.deletes()) remove(op.path);
     if (op.ephemeral) add(txn.session, std::string(op.path));
@@ -107,7 +107,7 @@ EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
     }
   }
   TransactionReader reader(files, from, {});
-  Transaction txn;
+  LoggedTransaction txn;
   while (reader.next(txn) && txn.zxid < zxid) {
     if (stop.stop_requested()) throw Cancelled();
     if (txn.zxid <= from) continue;
@@ -175,7 +175,7 @@ void PastTree::count_in(const std::string& path, const PastNode& node) {
   if (digests_) digest_ += digest_of(path, node);
 }
 
-void PastTree::apply(const Transaction& txn) {
+void PastTree::apply(const LoggedTransaction& txn) {
   for (const auto& op : txn.operations) {
     if (op.creates())
       create(txn, op);
@@ -188,7 +188,7 @@ void PastTree::apply(const Transaction& txn) {
 }
 
 /// DataTree.createNode. A node that exists already is in a snapshot that was written later.
-void PastTree::create(const Transaction& txn, const TxnOperation& op) {
+void PastTree::create(const LoggedTransaction& txn, const TxnOperation& op) {
   auto* const parent = node_at(parent_of(op.path));
   if (!parent || op.path.size() < 2) return;
   const std::string parent_path = key_;
@@ -231,7 +231,7 @@ void PastTree::remove(std::string_view path, std::int64_t zxid) {
   nodes_.erase(key_);
 }
 
-void PastTree::set(const Transaction& txn, const TxnOperation& op) {
+void PastTree::set(const LoggedTransaction& txn, const TxnOperation& op) {
   if (op.type == TxnType::Check) return;
   auto* const node = node_at(op.path);
   if (!node) return;
@@ -248,7 +248,7 @@ void PastTree::set(const Transaction& txn, const TxnOperation& op) {
   count_in(key_, *node);
 }
 
-void PastTree::close(const Transaction& txn) {
+void PastTree::close(const LoggedTransaction& txn) {
   if (txn.ephemerals)
     for (const auto path : *txn.ephemerals) remove(path, txn.zxid);
   for (const auto& path : owners_.end(txn.session)) remove(path, txn.zxid);

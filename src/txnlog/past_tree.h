@@ -26,7 +26,7 @@ class EphemeralOwners {
   /// Removes a session; returns its ephemerals, in byte order.
   std::vector<std::string> end(std::int64_t session);
   /// Follows creates and deletes, but not the end of a session.
-  void follow(const Transaction& txn);
+  void follow(const LoggedTransaction& txn);
 
  private:
   std::unordered_map<std::int64_t, std::set<std::string, std::less<>>> paths_;
@@ -55,7 +55,7 @@ class PastTree {
   SnapshotEnd load(const std::string& snapshot, const std::stop_token& stop);
   /// The tree with which a server begins that has no files; servers to 3.4 write no snapshot of it.
   void load_first();
-  void apply(const Transaction& txn);
+  void apply(const LoggedTransaction& txn);
 
   /// The sum over all nodes that servers log; only if it was asked for.
   std::uint64_t digest() const { return digest_; }
@@ -73,10 +73,10 @@ class PastTree {
   std::size_t acl_number(std::string_view bytes);
   void count_out(const std::string& path, const PastNode& node);
   void count_in(const std::string& path, const PastNode& node);
-  void create(const Transaction& txn, const TxnOperation& op);
+  void create(const LoggedTransaction& txn, const TxnOperation& op);
   void remove(std::string_view path, std::int64_t zxid);
-  void set(const Transaction& txn, const TxnOperation& op);
-  void close(const Transaction& txn);
+  void set(const LoggedTransaction& txn, const TxnOperation& op);
+  void close(const LoggedTransaction& txn);
 
   bool digests_;
   std::uint64_t digest_ = 0;

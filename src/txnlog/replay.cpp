@@ -44,6 +44,7 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
   if (loaded) return;
   if (begins_with_first(files)) {
     replay.tree.load_first();
+    replay.first = true;
     replay.snapshot = {.path = "the first tree", .zxid = files.logs().front().zxid - 1};
     return;
   }
@@ -70,7 +71,7 @@ bool is_next(std::int64_t zxid, std::int64_t before) {
 
 std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop) {
   const auto first_time = [](const DataFiles::File& file) -> std::optional<std::int64_t> {
-    Transaction txn;
+    LoggedTransaction txn;
     LogFile log(file.path, {});
     const auto record = log.next();
     return record && parse_transaction(record->body, txn) ? std::optional(txn.time) : std::nullopt;
@@ -88,7 +89,7 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
     throw Error(fmt::format("{} has no transactions at or before {}", files.places_text(),
                             local_time_text(*moment.time)));
   TransactionReader reader(files, start->zxid, {});
-  Transaction txn;
+  LoggedTransaction txn;
   std::int64_t zxid = start->zxid;
   while (reader.next(txn)) {
     if (stop.stop_requested()) throw Cancelled();
@@ -114,7 +115,7 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     const bool matters = flaw.before == 0 || flaw.before > start + 1;
     if (!flaw.harmless && matters) flaws.push_back(flaw);
   });
-  Transaction txn;
+  LoggedTransaction txn;
   std::size_t count = 0;
   bool covered = false;  // the logs show that nothing followed
   while (reader.next(txn)) {

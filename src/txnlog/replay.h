@@ -20,7 +20,7 @@ struct ReplayPlan {
   bool tree = true;  ///< false: only the chain is checked, and the tree stays the snapshot's
   std::stop_token stop{};
   /// Called after each transaction is applied, with its record as it stands in the log.
-  std::function<void(const Transaction& txn, std::string_view frame)> applied{};
+  std::function<void(const LoggedTransaction& txn, std::string_view frame)> applied{};
   /// Called now and then.
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
   /// Called for a snapshot that cannot be used, with a sentence.
@@ -35,6 +35,7 @@ struct Replay {
   /// The snapshot was written while the tree changed, and the logs do not reach its end: some nodes
   /// may be newer, or missing.
   bool fuzzy = false;
+  bool first = false;  ///< there is no snapshot, see begins_with_first
 };
 
 /// The last transaction at or before a moment: the largest number if it is later than all.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t piece_size = 256U << 10U;
 constexpr std::uint64_t most_unpacked = 8ULL << 30U;
-constexpr std::string_view magic("ZKSN\0\0\0\2", 8);
+constexpr std::string_view snapshot_magic("ZKSN\0\0\0\2", 8);
 constexpr std::string_view gzip_magic("\x1f\x8b", 2);
 constexpr std::string_view snappy_magic("\x82SNAPPY\0", 8);
 constexpr std::size_t snappy_header = 16;
@@ -205,7 +205,7 @@ class SnapshotParser {
       : unpacking_(path), visitor_(visitor), stop_(stop) {}
 
   SnapshotEnd parse() {
-    if (take(magic.size()) != magic) throw Error("this is not a snapshot");
+    if (take(snapshot_magic.size()) != snapshot_magic) throw Error("this is not a snapshot");
     take(sizeof(std::int64_t));
     for (auto left = count(); left > 0; --left, ++end_.sessions) {
       long_integer();
@@ -352,7 +352,7 @@ bool is_snapshot(const std::string& path) {
   RawFile file(path);
   std::string beginning(snappy_magic.size(), '\0');
   beginning.resize(file.read(beginning.data(), beginning.size()));
-  return beginning.starts_with(magic.substr(0, 4)) || beginning.starts_with(gzip_magic) ||
+  return beginning.starts_with(snapshot_magic.substr(0, 4)) || beginning.starts_with(gzip_magic) ||
          beginning.starts_with(snappy_magic);
 }
 

@@ -1,4 +1,4 @@
-// Transaction: a record of a transaction log, decoded.
+// LoggedTransaction: a record of a transaction log, decoded.
 #include "txnlog/transaction.h"
 
 #include "client/zk_error.h"
@@ -53,7 +53,7 @@ bool parse_operation(TxnOperation& op, JuteReader& in) {
 
 /// If any part failed, nothing was applied: the others keep their types in most files, and in some
 /// members' have type -1 with the original request as body. False if it is malformed.
-bool parse_multi(Transaction& txn, JuteReader& in) {
+bool parse_multi(LoggedTransaction& txn, JuteReader& in) {
   constexpr std::size_t least_part = 8;
   constexpr std::size_t error_size = 4;
   for (auto left = in.count(least_part); left > 0; --left) {
@@ -79,7 +79,7 @@ bool parse_multi(Transaction& txn, JuteReader& in) {
 }
 
 /// A list of paths, since 3.6, before an optional digest. Without it, a digest may look like one.
-void parse_close(Transaction& txn, JuteReader& in) {
+void parse_close(LoggedTransaction& txn, JuteReader& in) {
   auto list = in;
   std::vector<std::string_view> paths;
   constexpr std::size_t least_path = 4;
@@ -93,7 +93,7 @@ void parse_close(Transaction& txn, JuteReader& in) {
   in = list;
 }
 
-void parse_digest(Transaction& txn, JuteReader& in) {
+void parse_digest(LoggedTransaction& txn, JuteReader& in) {
   constexpr std::int32_t known_version = 2;
   if (in.left() != digest_size) return;
   const auto version = in.integer();
@@ -103,7 +103,7 @@ void parse_digest(Transaction& txn, JuteReader& in) {
 
 }  // namespace
 
-bool parse_transaction(std::string_view body, Transaction& txn) {
+bool parse_transaction(std::string_view body, LoggedTransaction& txn) {
   JuteReader in(body);
   txn.session = in.long_integer();
   txn.cxid = in.integer();
@@ -152,8 +152,8 @@ std::int64_t zxid_of(std::string_view body) {
 
 bool same_transaction(std::string_view body, std::string_view other) {
   if (body == other) return true;
-  Transaction one;
-  Transaction two;
+  LoggedTransaction one;
+  LoggedTransaction two;
   return body.substr(0, txn_header_size) == other.substr(0, txn_header_size) &&
          parse_transaction(body, one) && parse_transaction(other, two) &&
          one.type == TxnType::Multi && one.failed() && two.failed();

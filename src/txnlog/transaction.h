@@ -1,4 +1,4 @@
-// Transaction: a record of a transaction log, decoded.
+// LoggedTransaction: a record of a transaction log, decoded.
 #pragma once
 
 #include "client/client.h"
@@ -48,7 +48,7 @@ struct TxnOperation {
   bool sets() const { return type == TxnType::SetData || type == TxnType::Reconfig; }
 };
 
-struct Transaction {
+struct LoggedTransaction {
   std::int64_t session = 0;
   std::int32_t cxid = 0;
   std::int64_t zxid = 0;
@@ -71,7 +71,7 @@ struct Transaction {
 
 /// Decodes a record's body into `into`; false if it is malformed. The format is that of
 /// zookeeper.jute and SerializeUtils.deserializeTxn, 3.4 to 3.9.
-bool parse_transaction(std::string_view body, Transaction& into);
+bool parse_transaction(std::string_view body, LoggedTransaction& into);
 /// The zxid alone; the body has at least txn_header_size bytes.
 std::int64_t zxid_of(std::string_view body);
 inline constexpr std::size_t txn_header_size = 32;

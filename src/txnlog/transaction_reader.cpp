@@ -88,7 +88,7 @@ TransactionReader::Source* TransactionReader::least() {
   return least;
 }
 
-bool TransactionReader::next(Transaction& txn, bool follows) {
+bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
   if (consumed_) consumed_->record.reset();
   consumed_ = nullptr;
   while (true) {
@@ -106,7 +106,7 @@ bool TransactionReader::next(Transaction& txn, bool follows) {
 }
 
 /// False if the record cannot be used.
-bool TransactionReader::take(Source& source, Transaction& txn) {
+bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
   const auto& body = source.record->body;
   const auto zxid = zxid_of(body);
   const auto flaw = [&](Flaw::Kind kind) {

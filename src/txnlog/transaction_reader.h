@@ -27,7 +27,7 @@ class TransactionReader {
   /// Reads the next transaction into `txn`, whose texts are valid until the next call; false at the
   /// end. `follows`: the last log may be growing; then call it again later, after
   /// DataFiles::refresh. Throws Error if two logs tell different things, or one cannot be read.
-  bool next(Transaction& txn, bool follows = false);
+  bool next(LoggedTransaction& txn, bool follows = false);
 
   /// Where the last transaction stood: the file, offset, and its bytes with their frame.
   const std::string& file() const { return current_->path(); }
@@ -52,7 +52,7 @@ class TransactionReader {
   void open(const DataFiles::File& file);
   void settle(bool follows);
   Source* least();
-  bool take(Source& source, Transaction& txn);
+  bool take(Source& source, LoggedTransaction& txn);
   void drop_repeated(const Source& chosen);
   void check_gap(std::int64_t zxid);
 

@@ -16,7 +16,7 @@ void read_log(const MemoryFile& file, std::size_t size, PastTree& tree) {
     require(flaw.offset + flaw.bytes <= size, "a flaw is within the file");
   });
   std::uint64_t last = 0;
-  Transaction txn;
+  LoggedTransaction txn;
   while (const auto record = log.next()) {
     require(record->offset >= last && record->offset + record->whole.size() <= size,
             "records follow each other within the file");
@@ -37,7 +37,7 @@ void txnlog_fuzz(std::string_view bytes) {
   tree.load_first();
   accepts([&] { read_log(file, bytes.size(), tree); });
   for (const auto path : tree.below("/")) require(tree.find(path), "each path is that of a node");
-  Transaction txn;
+  LoggedTransaction txn;
   if (parse_transaction(bytes, txn)) tree.apply(txn);
   accepts([&] { tree.load(file.name(), {}); });
 }

@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import unittest
 
 from session_case import SessionTest
 from server import Server, needs, server_version
 from znodes import Znodes
+from zksh import ZKSH, environment
 
 
 class TxnsTest(SessionTest):
@@ -237,6 +239,29 @@ class Past(TxnsTest):
         else:
             self.assertIn(status, (0, 1))
             self.assertEqual("# fuzzy" in out, status == 1)
+
+    def test_a_private_server_of_the_past(self):
+        self.zksh("create /a old world:anyone:r", "create -e /e x")
+        then = json.loads(self.txns("-o", "json", "-n", "1", "--op", "delete", self.root + "/e"))["zxid"]
+        before = hex(int(then, 16) - 1)
+        self.zksh("create /later x")
+        past = self.dump("--in", self.data, "--at", before, self.root)
+
+        def sandbox(data, *lines):
+            words = [ZKSH, "--sandbox", "--data", data, "-q", *(word for line in lines for word in ("-c", line))]
+            return subprocess.run(words, env=environment(self.directory), capture_output=True, text=True, timeout=120, check=False)
+
+        run = sandbox(f"{self.data}@{before}", "dump " + self.root, "stat " + self.root + "/e")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue(run.stdout.startswith(past), run.stdout)
+        self.assertIn("ephemeralOwner = 0x1", run.stdout.replace("0x0", ""))
+        run = sandbox(self.data, "exists " + self.root + "/later", "set " + self.root + "/later y")
+        self.assertEqual(run.returncode, 11)
+        self.assertIn("read-only", run.stderr)
+        for words in (["--data", self.data], ["--sandbox=3", "--data", self.data], ["--sandbox", "--data", self.data + "@x"],
+                      ["--sandbox", "--data", "/nonexistent"]):
+            run = subprocess.run([ZKSH, *words, "-c", "ls /"], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(run.returncode, 2, run.stderr)
 
     def test_a_node_that_never_was(self):
         self.dump("--in", self.data, self.root + "/never", status=4)

@@ -14,10 +14,10 @@ namespace {
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-Transaction parsed(const std::string& body) {
+LoggedTransaction parsed(const std::string& body) {
   static std::string kept;
   kept = body;
-  Transaction txn;
+  LoggedTransaction txn;
   EXPECT_TRUE(parse_transaction(kept, txn));
   return txn;
 }

@@ -24,7 +24,7 @@ Reading read(const DataFiles& files, std::int64_t from = INT64_MIN) {
   TransactionReader reader(files, from, [&](const Flaw& flaw) {
     if (!flaw.harmless) reading.flaws.push_back(flaw);
   });
-  Transaction txn;
+  LoggedTransaction txn;
   while (reader.next(txn)) reading.zxids.push_back(txn.zxid);
   return reading;
 }
@@ -109,7 +109,7 @@ TEST(TransactionReader, FollowsFromLogToLog) {
   directory.write("log.1", log_of({1}));
   DataFiles files({directory.path()});
   TransactionReader reader(files, INT64_MIN, [](const Flaw&) { ADD_FAILURE(); });
-  Transaction txn;
+  LoggedTransaction txn;
   EXPECT_TRUE(reader.next(txn, true));
   EXPECT_FALSE(reader.next(txn, true));
   directory.write("log.1", log_of({1, 2}));

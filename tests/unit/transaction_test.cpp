@@ -10,10 +10,10 @@
 namespace zksh {
 namespace {
 
-Transaction parsed(const std::string& body) {
+LoggedTransaction parsed(const std::string& body) {
   static std::string kept;  // the texts point into it
   kept = body;
-  Transaction txn;
+  LoggedTransaction txn;
   EXPECT_TRUE(parse_transaction(kept, txn));
   return txn;
 }
@@ -86,7 +86,7 @@ TEST(Transaction, TheEndOfASession) {
 
 TEST(Transaction, UnknownAndMalformed) {
   EXPECT_FALSE(parsed(txn_body(5, 99, "anything")).known);
-  Transaction txn;
+  LoggedTransaction txn;
   EXPECT_FALSE(parse_transaction(txn_body(5, 5, jute_text("/a") + jute_int(0x7fffffff)), txn));
   EXPECT_FALSE(parse_transaction(txn_body(5, 14, jute_int(0x7fffffff)), txn));
   EXPECT_FALSE(parse_transaction(txn_body(5, 14, multi({{5, "x"}})), txn));
