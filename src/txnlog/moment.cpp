@@ -63,7 +63,7 @@ std::optional<std::int64_t> calendar_time(std::string_view text) {
 }
 
 /// EPOCH:COUNTER, or hexadecimal with 0x.
-std::optional<std::int64_t> zxid_in(std::string_view text) {
+std::optional<std::int64_t> parsed_zxid(std::string_view text) {
   constexpr int hexadecimal = 16;
   if (text.starts_with("0x")) {
     const auto zxid = number_in<std::uint64_t>(text.substr(2), hexadecimal);
@@ -83,7 +83,7 @@ Moment parse_moment(std::string_view text, std::string_view what) {
   if (text == "now") return {.time = wall_clock_now()};
   if (text.starts_with('-') && text.size() > 1)
     return {.time = wall_clock_now() - parse_duration(text.substr(1), what).count()};
-  if (const auto zxid = zxid_in(text)) return {.zxid = zxid};
+  if (const auto zxid = parsed_zxid(text)) return {.zxid = zxid};
   if (const auto time = calendar_time(text)) return {.time = time};
   const auto time = number_in<std::int64_t>(text);
   if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }))

@@ -8,8 +8,8 @@ import unittest
 ZKSH = pathlib.Path(os.environ.get("ZKSH", "build/zksh")).absolute()
 EXPECTED = {
     "bin/zksh", "share/man/man1/zksh.1", "share/man/man5/zksh-tree.5", "share/man/man5/zksh-json.5",
-    "share/man/man7/zksh-locks.7",
-    "share/man/man7/zksh-security.7", "share/doc/zksh/LICENSE", "share/doc/zksh/README.md",
+    "share/man/man5/zksh-txnlog.5", "share/man/man7/zksh-locks.7", "share/man/man7/zksh-security.7",
+    "share/doc/zksh/LICENSE", "share/doc/zksh/README.md",
     "share/bash-completion/completions/zksh", "share/zsh/vendor-completions/_zksh",
     "share/fish/vendor_completions.d/zksh.fish",
 } | {f"share/doc/zksh/examples/{path.name}" for path in (pathlib.Path(__file__).parents[1] / "examples").iterdir()
