@@ -831,35 +831,43 @@ extern const Command txns_command = make_command<Args>(
      .keywords = {"log", "history", "past", "audit", "transaction", "deleted", "zxid"},
      .details =
          "Reads the transaction logs of a server, running or not, or a copy of them; asks no "
-         "server, and writes nothing. Logs of several places are joined. A line is the time, the "
-         "zxid, the session, what was done, the node, and details. A deletion says why: by the "
-         "client (of the session in the line), its session expired or was closed, or by the server "
-         "(an empty container, an old TTL node). A multi that failed has changed nothing: it is "
-         "shown with --errors only. Reads, addresses and users are in no log.\n\nDamage is named "
-         "on stderr and passed over, and so are gaps. The status is 1 if nothing matched, or "
-         "something was damaged or missing in the range, and 2 if the files cannot be read.\n\n-o "
-         "plain prints fields separated by tabs, a dash for an empty one: time (milliseconds since "
-         "1970), zxid, session, cxid, op, path, kind, version, length of the value, reason "
-         "(client, "
-         "expired, closed, server; of an error, its code), number within a multi, and with -d the "
-         "value (\\N: null).\n\n--locks prints a line when a contender's turn ends, and at the end "
-         "for "
-         "those that are still there: when it asked, its session, its node, for how long it waited "
-         "and held the lock, and how that ended. -o plain: time, zxid, session, node, mode, waited "
-         "and held in ms, and open, released, deleted (by another session), closed or expired.\n\n"
-         "--check reads all files, replays them as a server does, compares the tree's digest after "
-         "each transaction, and names each problem with its place and a remedy. The status is 1 if "
-         "there is one. -o plain: file, offset, first and last zxid concerned, harmless (0 or 1), "
-         "problem, remedy; at the end starts or fails, last zxid, snapshots, logs, transactions, "
-         "nodes, digests compared, problems.",
+         "server, and writes nothing. Logs of several places are joined. A line is the time, "
+         "the zxid, the session, what was done, the node, and details. A deletion says why: "
+         "by the client (of the session in the line), its session expired or was closed, or "
+         "by the server (an empty container, an old TTL node). A multi that failed has "
+         "changed nothing: it is shown with --errors only. Reads, addresses and users are in "
+         "no log. zksh-txnlog(5) has walkthroughs, and describes the files.\n\n"
+         "Damage is named on stderr and passed over, and so are gaps. The status is 1 if "
+         "nothing matched, or something was damaged or missing in the range, and 2 if the "
+         "files cannot be read.\n\n"
+         "-o plain prints fields separated by tabs, a dash for an empty one: time "
+         "(milliseconds since 1970), zxid, session, cxid, op, path, kind, version, length of "
+         "the value, reason (client, expired, closed, server; of an error, its code), number "
+         "within a multi, and with -d the value (\\N: null).\n\n"
+         "--locks prints a line when a contender's turn ends, and at the end for those that "
+         "are still there: when it asked, its session, its node, for how long it waited and "
+         "held the lock, and how that ended. -o plain: time, zxid, session, node, mode, "
+         "waited and held in ms, and open, released, deleted (by another session), closed or "
+         "expired.\n\n"
+         "--by prints the largest first. -o plain: operations, creates, sets, deletes, bytes "
+         "of the log, and the session or path; a dash for all others. If there are more than "
+         "100 000, those that were small so far are added up with the others.\n\n"
+         "--check reads all files, replays them as a server does, compares the tree's digest "
+         "after each transaction, and names each problem with its place and a remedy. The "
+         "status is 1 if there is one. -o plain: file, offset, first and last zxid concerned, "
+         "harmless (0 or 1), problem, remedy; at the end starts or fails, last zxid, "
+         "snapshots, logs, transactions, nodes, digests compared, problems.",
      .examples = {{"txns --in /var/lib/zookeeper -R /app", "What happened below /app."},
                   {"txns --in /var/lib/zookeeper --op delete --from -2h",
                    "Who deleted what in the last two hours."},
                   {"txns --in /var/lib/zookeeper --by path:2", "What fills the disk."},
-                  {"txns --in /var/lib/zookeeper --locks /app/lock", "Who held a lock."}},
-     .json =
-         "time zxid session cxid op path multi [reason] [code] [timeout] [kind] [ttl] [version] "
-         "[dataLength] [data] [acl]",
+                  {"txns --in /var/lib/zookeeper --locks /app/lock", "Who held a lock."},
+                  {"txns --in /var/lib/zookeeper --check", "Would a server start on this?"}},
+     .json = "time zxid session cxid op path multi [reason] [code] [timeout] [kind] [ttl] "
+             "[version] [dataLength] [data] [acl] | time path node session mode token waitedMs "
+             "heldMs outcome endedBy | session operations creates sets deletes bytes | path "
+             "operations creates sets deletes bytes | file offset fromZxid toZxid problem remedy "
+             "harmless | starts zxid snapshots logs transactions nodes digests problemCount",
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true,

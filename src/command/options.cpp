@@ -267,7 +267,8 @@ void Options::duration(std::string_view names, std::optional<std::chrono::millis
 
 void Options::rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
                    std::string_view help, bool required, std::string_view value) {
-  impl_->add(kind, name, value, help, [&target](const std::string& word) { target.push_back(word); })
+  impl_
+      ->add(kind, name, value, help, [&target](const std::string& word) { target.push_back(word); })
       .required = required;
 }
 

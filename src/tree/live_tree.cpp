@@ -136,9 +136,7 @@ std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const s
   if (is_within(whole, "/zookeeper")) return all;
   const auto root = whole == "/" ? std::string(quota_root) : quota_node(whole);
   WalkPlan plan{.tops = {root}, .may_be_missing = true, .data = true};
-  plan.enter = [&](TreeNode& node) {
-    add_limits(all, root, node.path, node.data);
-  };
+  plan.enter = [&](TreeNode& node) { add_limits(all, root, node.path, node.data); };
   walk_tree(place.client(), plan, stop);
   return all;
 }

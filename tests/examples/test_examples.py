@@ -22,7 +22,8 @@ TREE = ("/app/config", "/app/jobs")
 # Lines that come before the examples, and that they speak of.
 BEFORE = {"redo": ["ls /"],
           "unlock": ["lock /app/lock", "lock /app/jobs"],
-          "revoke": ["lock /app/lock", "lock /app/jobs"]}
+          "revoke": ["lock /app/lock", "lock /app/jobs"],
+          "txns": ["lock /app/lock", "unlock --all", "delete /app/lock"]}
 # A script has no jobs; tests/screen/test_jobs.py types these.
 AT_THE_PROMPT = {"jobs", "fg", "kill"}
 
@@ -82,7 +83,8 @@ class Examples(unittest.TestCase):
             with self.subTest(command=name), self.servers_for(name) as where, \
                     tempfile.TemporaryDirectory(prefix="zksh-examples-") as directory:
                 self.fresh_tree(lines)
-                lines = BEFORE.get(name, []) + [line for line in lines if not re.search(left_out, line)]
+                lines = BEFORE.get(name, []) + [line.replace("/var/lib/zookeeper", self.server.directory + "/data")
+                                                for line in lines if not re.search(left_out, line)]
                 check(run_zksh(*where, *options, "-f", "-", input="\n".join(lines) + "\n", cwd=directory, timeout=100,
                                env={**os.environ, "VISUAL": "", "EDITOR": "sed -i s/^/x/"}))
 

@@ -141,6 +141,9 @@ CASES = {
     "timing": [f"timing {BAD}", "timing on", "get {}"],
     "touch": ["touch {}", "touch -c {}/none", "touch -p {}/deep/new", "touch --dry-run {}/dry", f"touch {MISSING}"],
     "tree": ["tree /", "tree -s -c {}", "tree -o plain /", "tree {}", f"tree {MISSING}", f"tree -L {BAD} /"],
+    "txns": ["txns --in ~/data -d", "txns --in ~/data -o plain -d -R {}", "txns --in ~/data --by path -n 50", "txns --in ~/data --check",
+             "txns --in ~/data --locks", f"txns --in {MISSING}", f"txns --in ~/data --from {BAD}", f"txns --in ~/data --op {BAD}",
+             f"txns --in ~/data --by {BAD}", f"txns --in ~/data --session {BAD}"],
     "unlock": ["lock {}", "unlock {}", "lock /one", "lock {}", "unlock", "unlock --all", f"unlock {MISSING}", "unlock {}"],
     "version": [f"version {BAD}"],
     "wait": ["wait --exists {}", "wait --exists -o json {}", f"wait -t 50ms --exists {MISSING}",
@@ -191,6 +194,7 @@ class HostileTree(ServerTest):
         super().setUp()
         self.file("zksh/config", 'prompt = "%n-ready%d%l> "\n')
         self.file("inputrc", "set bell-style none\n")
+        os.symlink(self.server.directory + "/data", self.file("data"))
         self.file("editor", EDITOR, 0o700)
         self.file("editor.paths", "\n".join(typed("/" + name)[2:-1] for name in NAMES[:8]))
 

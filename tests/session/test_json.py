@@ -171,9 +171,19 @@ class Schema(JsonTest):
         for line in run.stderr.splitlines():
             self.check(line, "Error", "Note", "Event")
         declared = {name for name in self.schema["$defs"] if not name[0].isupper()}
-        # watch, elect and sandbox have tests of their own here, jobs one at the prompt (screen.jobs); reconfig needs
+        # watch, elect, sandbox and txns have tests of their own here, jobs one at the prompt (screen.jobs); reconfig needs
         # an ensemble that may be changed.
-        self.assertEqual(declared - answered, {"watch", "elect", "jobs", "reconfig", "sandbox"})
+        self.assertEqual(declared - answered, {"watch", "elect", "jobs", "reconfig", "sandbox", "txns"})
+
+    def test_the_past(self):
+        self.run_command("-c", "create /p x; create -e /e y; setAcl /p world:anyone:r; multi 'create /m a' 'set /m b'; lock /l; unlock --all; get /none")
+        self.run_command("create", "/none/x", "y")
+        data = self.server.directory + "/data"
+        for words in (["-d", "--errors"], ["--by", "session", "-n", "1"], ["--by", "path:1", "-n", "1"], ["--locks"], ["--check"]):
+            lines = self.run_command("-o", "json", "txns", "--in", data, *words).stdout.splitlines()
+            self.assertTrue(lines, words)
+            for line in lines:
+                self.check(line, "txns")
 
     def test_changes_that_are_watched(self):
         self.znodes.create(f"{self.root}/w")
