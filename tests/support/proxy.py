@@ -59,6 +59,11 @@ class Proxy:
         """Closes every connection, and passes bytes on again for those to come."""
         self._tell("cut")
 
+    def move(self, port):
+        """Cuts, and passes what comes then on to another server."""
+        self._target = ("127.0.0.1", port)
+        self.cut()
+
     def _tell(self, order):
         self._order = order
         self._waker.send(b"x")
