@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -340,11 +341,18 @@ std::vector<pid_t> adopted_children() {
   return adopted;
 }
 
+namespace {
+std::atomic<std::size_t> programs_started{0};
+}  // namespace
+
+std::size_t Process::started() { return programs_started; }
+
 Process::Process(Monitor& monitor, const Program& program)
     : monitor_(monitor), own_group_(program.group != Program::Group::Shared) {
   // The watcher must not receive signals: another thread reads them all.
   const SignalsBlocked blocked;
   pid_ = spawn(program);
+  ++programs_started;
   watcher_ = std::thread([this] { watch(); });
 }
 

@@ -109,6 +109,9 @@ std::vector<pid_t> adopted_children();
 /// can still be signalled.
 class Process {
  public:
+  /// How many programs have been started, which may have written to the terminal.
+  static std::size_t started();
+
   /// Returns once the program runs. Throws Error with status 126 or 127 if it cannot be executed.
   Process(Monitor& monitor, const Program& program);
   Process(const Process&) = delete;

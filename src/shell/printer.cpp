@@ -59,6 +59,7 @@ bool Printer::write_front() {
       written_ += rest.size();
     }
   }
+  if (written_ > 0 && isatty(fd)) ended_line_ = chunk.bytes[written_ - 1] == '\n';
   if (written_ == chunk.bytes.size()) {
     waiting_.pop_front();
     written_ = 0;

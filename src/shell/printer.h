@@ -33,6 +33,8 @@ class Printer {
   /// The errno of the first failed write to stdout; 0: none. After that, output to stdout is
   /// dropped.
   int out_failure() const { return out_failure_; }
+  /// Whether what was last written to a terminal ended its line.
+  bool ended_line() const { return ended_line_; }
   /// Writes all waiting output. `wait` blocks until a descriptor accepts output; if it returns
   /// false, the rest is dropped.
   void flush(const std::function<bool(int fd)>& wait);
@@ -45,6 +47,7 @@ class Printer {
   std::deque<OutputQueue::Chunk> waiting_;
   std::size_t written_ = 0;  ///< bytes of the first chunk
   bool notice_ = false;      ///< is shown
+  bool ended_line_ = true;
   int blocked_on_ = -1;
   int out_failure_ = 0;
 };

@@ -289,7 +289,7 @@ void LineEditor::set_up_readline() {
     rl_variable_bind("isearch-terminators", "\\e");
   // The bell goes to stderr, which may be a file.
   if (!is_terminal(STDERR_FILENO)) rl_variable_bind("bell-style", "none");
-  bracketed_paste_ = !dumb_ && readline_variable_is_on("enable-bracketed-paste");
+  bracketed_paste_ = !dumb_ && !options_.bare && readline_variable_is_on("enable-bracketed-paste");
   bind_keys();
   stifle_history(remembered_lines);
 }
@@ -349,7 +349,7 @@ void LineEditor::release_terminal() {
   rl_deprep_terminal();
 }
 
-void LineEditor::begin(std::string prompt) {
+void LineEditor::begin(std::string prompt, bool at_row_begin) {
   if (active_) return set_prompt(std::move(prompt));
   active_ = true;
   awaited_.reset();
@@ -357,7 +357,10 @@ void LineEditor::begin(std::string prompt) {
   hinted_line_.reset();
   prompt_ = std::move(prompt);
   painter_.resize(screen_size(options_.out));
-  painter_.find_fresh_row();
+  if (at_row_begin)
+    painter_.begin_row();
+  else
+    painter_.find_fresh_row();
   prepare_terminal();
   start_line();
   rl_insert_text(carried_text_.c_str());
@@ -366,8 +369,12 @@ void LineEditor::begin(std::string prompt) {
 }
 
 void LineEditor::set_prompt(std::string prompt) {
+  const bool changed = prompt != prompt_;
   prompt_ = std::move(prompt);
-  if (active_ && !suspended_) paint();
+  if (!active_ || suspended_) return;
+  // Whole: programs that read the terminal wait for a prompt, not for the letters that changed.
+  if (changed) painter_.forget();
+  paint();
 }
 
 void LineEditor::end() {
@@ -501,10 +508,11 @@ void LineEditor::interrupt() {
   if (!active_ || suspended_) return;
   paint_at_end("^C");
   painter_.leave();
-  painter_.send(std::exchange(unfinished_output_, {}));
+  const auto unfinished = std::exchange(unfinished_output_, {});
+  painter_.send(unfinished);
   rl_callback_sigcleanup();
   rl_free_line_state();
-  painter_.find_fresh_row();
+  if (!unfinished.empty()) painter_.find_fresh_row();
   start_line();
   paint();
 }

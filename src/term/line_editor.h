@@ -113,6 +113,9 @@ class LineEditor {
     /// Whether a text needs another line before it can be accepted; Enter then adds a newline. Must
     /// neither block nor throw. Empty: never.
     std::function<bool(std::string_view text)> is_unfinished{};
+    /// For programs that read the terminal: nothing is sent to it but the text and what moves the
+    /// cursor.
+    bool bare = false;
   };
 
   /// Reads ~/.inputrc (application name "zksh"). Sets LC_CTYPE: call it before starting threads.
@@ -123,7 +126,8 @@ class LineEditor {
   ~LineEditor();
 
   /// Shows the prompt, which may contain SGR sequences and newlines, and starts editing a line.
-  void begin(std::string prompt);
+  /// `at_row_begin`: the last output ended its line.
+  void begin(std::string prompt, bool at_row_begin = false);
   /// Changes the prompt of the line being edited.
   void set_prompt(std::string prompt);
   /// Stops editing; the text is dropped, but remains visible.

@@ -45,6 +45,16 @@ void Painter::find_fresh_row() {
   send(erase_to_end_of_row);
 }
 
+void Painter::begin_row() {
+  send("\r");
+  if (!dumb_) send(erase_to_end_of_row);
+}
+
+void Painter::forget() {
+  if (!dumb_) erase();
+  single_row_.clear();
+}
+
 void Painter::paint(const EditedLine& line) {
   if (dumb_)
     paint_single_row(line);
@@ -137,6 +147,7 @@ void Painter::erase() {
       send("\r");
     }
     single_row_columns_ = 0;
+    single_row_.clear();
     return;
   }
   if (painted_.empty()) return;
@@ -158,6 +169,7 @@ void Painter::leave() {
   painted_.clear();
   row_ = column_ = 0;
   single_row_columns_ = 0;
+  single_row_.clear();
 }
 
 void Painter::clear_screen() {
@@ -219,22 +231,26 @@ void Painter::paint_single_row(const EditedLine& line) {
   const int first = std::max(0, (layout.cursor_column / half - 1) * half);
 
   std::string all;
-  std::string before_cursor;
   int at = 0;
   int shown = 0;
+  int before_cursor = 0;
   for (const Cell& cell : row.cells) {
     if (at >= first && at + cell.width - first <= room) {
       all += cell.text;
       shown += cell.width;
-      if (at < layout.cursor_column) before_cursor += cell.text;
+      if (at < layout.cursor_column) before_cursor += cell.width;
     }
     at += cell.width;
   }
-  send("\r");
-  send(all);
-  pending_.append(static_cast<std::size_t>(std::max(0, single_row_columns_ - shown)), ' ');
-  send("\r");
-  send(before_cursor);
+  // What was typed at the end is added: a program that reads the terminal finds each prompt once.
+  if (!single_row_.empty() && all.starts_with(single_row_) && shown >= single_row_columns_)
+    send(std::string_view(all).substr(single_row_.size()));
+  else
+    send("\r" + all);
+  const int blanks = std::max(0, single_row_columns_ - shown);
+  pending_.append(static_cast<std::size_t>(blanks), ' ');
+  pending_.append(static_cast<std::size_t>(blanks + shown - before_cursor), '\b');
+  single_row_ = before_cursor == shown ? all : "";
   single_row_columns_ = shown;
 }
 

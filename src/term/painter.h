@@ -26,7 +26,11 @@ class Painter {
   /// Moves the cursor to column 0 of a new row, unless it is there already; a reversed % marks
   /// output that did not end with a newline.
   void find_fresh_row();
+  /// The same if the cursor is in column 0, or behind keys that the terminal has echoed.
+  void begin_row();
   void paint(const EditedLine& line);
+  /// Has the next paint() draw everything again.
+  void forget();
   /// Erases what is painted; the cursor returns to where it began.
   void erase();
   /// Leaves what is painted, with the cursor in column 0 of the row below.
@@ -58,6 +62,7 @@ class Painter {
   int row_ = 0;               ///< where the cursor is
   int column_ = 0;            ///< screen_.columns: after the last column
   std::string style_;
+  std::string single_row_;  ///< on a dumb terminal: what is painted, if the cursor is at its end
   int single_row_columns_ = 0;
 };
 
