@@ -37,42 +37,50 @@ Attempt start_attempt(const ServerAddress& server) {
   return attempt;
 }
 
+/// Why a socket could not connect; empty if it did, or still may.
+std::string error_of(const Fd& socket) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  return error == 0 ? "" : std::strerror(error);
+}
+
 /// The problem of an attempt that was given its time.
 std::string outcome_of(const Attempt& attempt, bool answered) {
   if (!attempt.socket) return attempt.problem;
-  int error = 0;
-  socklen_t size = sizeof error;
-  getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0) return std::strerror(error);
+  if (const auto error = error_of(attempt.socket); !error.empty()) return error;
   if (!attempt.problem.empty()) return attempt.problem;
   return answered ? "reachable, but not serving (frozen, starting, without a quorum, or not a "
                     "ZooKeeper server)"
                   : "no answer";
 }
 
-}  // namespace
+/// Attempts that were given their time.
+struct Attempts {
+  std::vector<Attempt> all{};
+  std::vector<bool> answered{};  ///< of each
+};
 
-std::string diagnose_connection(const ConnectString& servers,
-                                const std::map<std::string, std::string>& known) {
-  std::vector<Attempt> attempts;
-  for (const auto& server : servers.servers) attempts.push_back(start_attempt(server));
+Attempts try_all(const ConnectString& servers) {
+  Attempts attempts;
+  for (const auto& server : servers.servers) attempts.all.push_back(start_attempt(server));
   std::vector<pollfd> waiting;
-  waiting.reserve(attempts.size());
-  for (const auto& attempt : attempts)
+  waiting.reserve(attempts.all.size());
+  for (const auto& attempt : attempts.all)
     waiting.push_back({.fd = attempt.problem.empty() ? attempt.socket.get() : -1,
                        .events = POLLOUT,
                        .revents = 0});
   poll(waiting.data(), waiting.size(), 500);
-  // Each problem, and the servers that have it.
+  for (const auto& one : waiting) attempts.answered.push_back((one.revents & POLLOUT) != 0);
+  return attempts;
+}
+
+/// Each problem with the servers that have it.
+std::string listed(const std::vector<Attempt>& attempts) {
   std::vector<std::pair<std::string, std::string>> by_problem;
-  for (std::size_t i = 0; i < attempts.size(); ++i) {
-    auto& [server, problem, socket] = attempts[i];
-    const bool answered = (waiting[i].revents & POLLOUT) != 0;
-    if (const auto said = known.find(server); answered && said != known.end())
-      problem = said->second;
-    problem = outcome_of(attempts[i], answered);
-    const auto same = std::ranges::find_if(
-        by_problem, [&](const auto& entry) { return entry.first == attempts[i].problem; });
+  for (const auto& [server, problem, socket] : attempts) {
+    const auto same = std::ranges::find(
+        by_problem, problem, [](const auto& entry) -> const auto& { return entry.first; });
     if (same == by_problem.end())
       by_problem.emplace_back(problem, server);
     else
@@ -82,6 +90,30 @@ std::string diagnose_connection(const ConnectString& servers,
   for (const auto& [problem, named] : by_problem)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", named, problem);
   return text;
+}
+
+}  // namespace
+
+std::string diagnose_connection(const ConnectString& servers,
+                                const std::map<std::string, std::string>& known) {
+  auto attempts = try_all(servers);
+  for (std::size_t i = 0; i < attempts.all.size(); ++i) {
+    auto& attempt = attempts.all[i];
+    const bool answered = attempts.answered[i];
+    if (const auto said = known.find(attempt.server); answered && said != known.end())
+      attempt.problem = said->second;
+    attempt.problem = outcome_of(attempt, answered);
+  }
+  return listed(attempts.all);
+}
+
+std::string refusal_by_all(const ConnectString& servers) {
+  auto attempts = try_all(servers);
+  for (auto& attempt : attempts.all) {
+    if (attempt.problem.empty() && attempt.socket) attempt.problem = error_of(attempt.socket);
+    if (attempt.problem.empty()) return {};
+  }
+  return listed(attempts.all);
 }
 
 }  // namespace zksh

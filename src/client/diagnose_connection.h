@@ -15,4 +15,8 @@ namespace zksh {
 std::string diagnose_connection(const ConnectString& servers,
                                 const std::map<std::string, std::string>& known = {});
 
+/// Why none of the servers can be connected to, in the same form; empty if one of them may still
+/// answer. Blocks for at most half a second; name look-ups may take longer.
+std::string refusal_by_all(const ConnectString& servers);
+
 }  // namespace zksh
