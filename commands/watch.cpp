@@ -105,6 +105,11 @@ void follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress
 
 int run(Context& cx, const Args& a) {
   if (a.count && *a.count < 1) throw ValueError("--count must be at least 1");
+  // Whoever pipes lines waits for the end of all.
+  if (cx.input == Input::Pipe && !a.count && !a.timeout)
+    throw ValueError(
+        "watch would never end, and the piped lines after it not be run; use --count or --timeout, "
+        "or `zksh watch`");
   ChangeStream::Options options{.recursive = a.recursive, .values = a.data};
   options.paths = cx.resolve_all(a.paths);
   const auto time =
@@ -137,7 +142,8 @@ extern const Command watch_command = make_command<Args>(
          "in memory.\n\nSeveral quick writes may show as one event; the version tells how many "
          "there were. A node that came and went between two reads is reported without details. "
          "After a lost connection or an expired session everything is read again: a \"gap\" event "
-         "comes first, then the missed changes.\n\n-x runs a program for each event. It gets the "
+         "comes first, then the missed changes.\n\nOn piped input it needs --count or "
+         "--timeout.\n\n-x runs a program for each event. It gets the "
          "event as a line of JSON on standard input, and in its environment: ZKSH_EVENT_TYPE, "
          "ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, "
          "ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or 1); with -d also ZKSH_EVENT_OLD and "
