@@ -198,7 +198,7 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
   if (cx.input != Input::Pipe)
     cx.out.err_line("{} of {} nodes were deleted; the first failure: {}", removal.removed,
                     removal.found, cx.out.shown_in_error(removal.failure->what()));
-  return removal.failure->exit_status();
+  return cx.excused(removal.failure->exit_status());
 }
 
 int remove_one(Context& cx, const std::string& path) {

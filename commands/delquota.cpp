@@ -51,7 +51,7 @@ int run(Context& cx, const Args& a) {
     if (cx.out.json())
       throw Error(fmt::format("Quota does not exist for {}", path), status::no_node);
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
-    return status::no_node;
+    return cx.excused(status::no_node);
   }
   if (limit)
     remove_limit(cx, place, node, *limit);

@@ -1,12 +1,14 @@
 // quit: end the session and leave the shell.
 #include "command/command.h"
 #include "command/zkcli_style.h"
+#include "config/settings.h"
 
 namespace zksh::command_quit {
 namespace {
 
 int run(Context& cx) {
   if (prints_as_34(cx)) cx.out.line("Quitting...");
+  if (cx.services.settings.drop_in) cx.client.close();  // zkCli ends its session here alone
   cx.quit = true;
   return status::ok;
 }

@@ -38,7 +38,7 @@ int run(Context& cx, const Args& a) {
   if (!words.empty() && words.front().text == "redo") throw ValueError("No redoing redos");
   history.replace_last(line);  // so that a redone line can be redone
   const auto redo = history.begin_redo();
-  return cx.run_line(line.text);
+  return cx.excused(cx.run_line(line.text));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
     return fmt::format("the ACL of {} nodes was set; {}", done, unknown_text(unknown));
   });
-  return first_failure;
+  return cx.excused(first_failure);
 }
 
 template <class Body>

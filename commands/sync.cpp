@@ -16,7 +16,7 @@ void declare(Options& o, Args& a) { o.node("path", a.path, "A node; it need not 
 int report_failure(Context& cx, const ZkError& error) {
   if (error.code() == code::invalid_state || cx.out.json()) throw error;
   cx.out.line("Sync has failed. rc={}", error.code());
-  return error.exit_status();
+  return cx.excused(error.exit_status());
 }
 
 int finish(Context& cx, const Pending<Nothing>& pending, const std::string& path) {

@@ -1,5 +1,7 @@
 // version: show the version of zksh.
 #include "command/command.h"
+#include "command/zkcli_style.h"
+#include "config/settings.h"
 #include "node/node_json.h"
 
 namespace zksh::command_version {
@@ -15,8 +17,14 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.surplus) throw SyntaxError("version takes no arguments");
-  print_result(cx, Json::object().set("zkshVersion", ZKSH_VERSION),
-               "ZooKeeper CLI version: zksh " ZKSH_VERSION);
+  // In the place of zkCli, scripts look for the version that they know.
+  const auto* const mimicked =
+      mimicked_zkcli(cx.services.settings) == ZkCliVersion::V39 ? "3.9.3-" : "3.8.0-";
+  print_result(
+      cx, Json::object().set("zkshVersion", ZKSH_VERSION),
+      fmt::format("ZooKeeper CLI version: {}",
+                  cx.services.settings.drop_in ? fmt::format("{}zksh-{}", mimicked, ZKSH_VERSION)
+                                               : "zksh " ZKSH_VERSION));
   return status::ok;
 }
 

@@ -46,7 +46,7 @@ int run(Context& cx) {
   } catch (const ZkError& error) {
     if (error.code() != code::connection_loss || cx.input != Input::Pipe) throw;
     print(cx, {});
-    return error.exit_status();
+    return cx.excused(error.exit_status());
   }
   cx.client.learn_server("", cx.stop);
   const auto asked = cx.client.await(cx.client.start_who_am_i(), cx.stop);

@@ -5,6 +5,7 @@
 #include "base/secrets.h"
 #include "base/words.h"
 #include "command/report.h"
+#include "config/security_settings.h"
 #include "shell/arguments.h"
 #include "shell/inquiry.h"
 #include "shell/run.h"
@@ -100,12 +101,12 @@ int run_zksh(int argc, char** argv) {
   const std::vector<std::string> words(given.begin(), given.end());
   try {
     if (const auto answered = zksh::answer_inquiry(words)) return *answered;
-    auto arguments = zksh::parse_arguments(words);
+    auto arguments = zksh::parse_arguments(words, argc > 0 ? argv[0] : "zksh");
     zksh::require_resources();
-    if (hide_secrets(given, arguments.command))
-      arguments.warning =
-          "other users can see a password on the command line (ps); `addauth digest USER` asks for "
-          "it, and --auth-file reads it from a file";
+    if (hide_secrets(given, arguments.command) && !arguments.drop_in)
+      zksh::add_warning(arguments.warning,
+                        "other users can see a password on the command line (ps); `addauth digest "
+                        "USER` asks for it, and --auth-file reads it from a file");
     return zksh::run(arguments);
   } catch (const zksh::Error& error) {
     return fail(words, error);

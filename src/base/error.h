@@ -40,9 +40,16 @@ class Error : public std::runtime_error {
   int exit_status() const { return exit_status_; }
   /// The node that it is about; empty: none, or the only one that the command was given.
   const std::string& path() const { return path_; }
+  /// Whether zkCli reports it with status 0.
+  bool excused() const { return excused_; }
+  Error& excuse() {
+    excused_ = true;
+    return *this;
+  }
 
  private:
   int exit_status_;
+  bool excused_ = false;
   std::string path_;
 };
 

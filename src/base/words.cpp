@@ -237,6 +237,26 @@ std::vector<Word> split_words(std::string_view line) {
   return words;
 }
 
+std::vector<Word> split_as_zkcli(std::string_view line) {
+  std::vector<Word> words;
+  for (auto at = skip_blanks(line, 0); at < line.size(); at = skip_blanks(line, at)) {
+    if (line[at] != '"' && line[at] != '\'') {
+      const auto end = end_of_bare(line, at);
+      words.push_back({.text = std::string(line.substr(at, end - at)), .begin = at, .end = end});
+      at = end;
+      continue;
+    }
+    const auto closing = line.find(line[at], at + 1);
+    if (closing != npos)
+      words.push_back({.text = std::string(line.substr(at + 1, closing - at - 1)),
+                       .begin = at,
+                       .end = closing + 1,
+                       .quoted = true});
+    at = closing == npos ? at + 1 : closing + 1;
+  }
+  return words;
+}
+
 std::optional<TypedWords> split_typed(std::string_view line) {
   auto places = word_places(line);
   if (places.empty() && line.find('#') != npos) return std::nullopt;  // a comment

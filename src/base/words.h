@@ -37,6 +37,10 @@ std::vector<std::string> texts_of(const std::vector<Word>& words);
 /// Throws UsageError that points at an unclosed quote or an invalid escape.
 std::vector<Word> split_words(std::string_view line);
 
+/// Splits a line exactly as zkCli.sh 3.8.0: comments and $'…' are words like others, and a quote
+/// that is not closed is left out. A line of white space has no words.
+std::vector<Word> split_as_zkcli(std::string_view line);
+
 /// An unfinished line: its complete words, and the word being typed.
 struct TypedWords {
   std::vector<Word> words;

@@ -6,6 +6,7 @@
 #include "command/current_node.h"
 #include "command/given_words.h"
 #include "command/questions.h"
+#include "config/settings.h"
 
 #include <fmt/core.h>
 
@@ -39,6 +40,8 @@ constexpr auto elsewhere = std::to_array<Elsewhere>({
 constexpr std::string_view glob_option = "--glob";
 
 }  // namespace
+
+int Context::excused(int status) const { return services.settings.drop_in ? status::ok : status; }
 
 bool Context::can_ask() const {
   return input != Input::Pipe && !background && Questions::possible();

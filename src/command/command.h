@@ -108,6 +108,9 @@ struct Context {
   std::vector<bool> quoted{};
   bool writes = false;  ///< Command::writes
 
+  /// The status of a failure for which zkCli's is 0.
+  int excused(int status) const;
+
   /// Whether there is a terminal, and the command may read from it.
   bool can_ask() const;
   /// Asks the user at the terminal: shows the prompt ("Password: ") and returns the line typed;

@@ -161,6 +161,13 @@ bool prints_as_34(const Context& cx) {
          mimicked_zkcli(cx.services.settings) == ZkCliVersion::V34;
 }
 
+bool zkcli_has(std::string_view name) {
+  const auto* const command = command_named(name);
+  const bool has_now = command && command->name == name && command->zkcli_syntax;
+  return has_now || name == "exit" ||  // since 3.9
+         std::ranges::any_of(commands_of_34, [&](const auto& old) { return old.name == name; });
+}
+
 std::string zkcli_usage(ZkCliVersion version) {
   if (version == ZkCliVersion::V34) {
     std::string text = "ZooKeeper -server host:port cmd args\n";

@@ -9,6 +9,9 @@
 
 namespace zksh {
 
+/// Whether a zkCli of any version has a command of this name.
+bool zkcli_has(std::string_view name);
+
 enum class ZkCliVersion { V34, V38, V39 };
 
 /// The setting zkcli.

@@ -73,6 +73,8 @@ bool cannot_be_seen(const std::string& name) {
 std::span<const Configuration::Key> Configuration::keys() {
   static const auto all = [] {
     std::vector<Key> keys{
+        {"as", "zksh",
+         "zkcli, zookeeper-shell: run in the place of zkCli.sh, or of Kafka's zookeeper-shell.sh."},
         {"auth-file", "",
          "A file of credentials for every session: a scheme and a credential on each line."},
         {"connect-timeout", "10s", "How long to wait for a server."},

@@ -6,18 +6,17 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "config/auth_file.h"
+#include "config/java_flags.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <utility>
 
 namespace zksh {
 namespace {
-
-void add_warning(std::string& warning, const std::string& text) {
-  if (!text.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + text;
-}
 
 constexpr std::string_view property_blanks = " \t\f";
 
@@ -83,30 +82,93 @@ std::string value_of(const Properties& properties, const std::string& key) {
   return found == properties.end() ? std::string() : found->second;
 }
 
-/// Java's client gets its user from a JAAS file, which only Java can read.
-void refuse_jaas(const Properties& properties, const std::string& file,
+/// The names that Kafka's zookeeper-shell.sh has for some properties.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kafka_names{
+    {{"zookeeper.ssl.client.enable", "zookeeper.client.secure"},
+     {"zookeeper.ssl.keystore.location", "zookeeper.ssl.keyStore.location"},
+     {"zookeeper.ssl.keystore.password", "zookeeper.ssl.keyStore.password"},
+     {"zookeeper.ssl.truststore.location", "zookeeper.ssl.trustStore.location"},
+     {"zookeeper.ssl.truststore.password", "zookeeper.ssl.trustStore.password"},
+     {"zookeeper.ssl.endpoint.identification.algorithm", "zookeeper.ssl.hostnameVerification"}}};
+
+Properties with_zkcli_names(const Properties& properties) {
+  Properties renamed;
+  for (const auto& [key, value] : properties) {
+    const auto* const known =
+        std::ranges::find(kafka_names, key, [](const auto& entry) { return entry.first; });
+    if (known == kafka_names.end())
+      renamed[key] = value;
+    else if (known == &kafka_names.back())
+      renamed[std::string(known->second)] = value.empty() ? "false" : "true";
+    else
+      renamed[std::string(known->second)] = value;
+  }
+  return renamed;
+}
+
+/// Passwords, which have no key in the configuration.
+struct GivenPasswords {
+  Password key{};
+  Password ca{};
+  Password sasl{};
+};
+
+/// Puts a value of Java's into the configuration.
+void put(Configuration& configuration, std::string_view key, const std::string& text,
+         const std::string& origin) {
+  if (!text.empty() && !configuration[key].origin.starts_with("--"))
+    configuration.set(key, text, origin);
+}
+
+/// Takes the identity from a login configuration (JAAS) that a flag for Java names. Without a
+/// section for the client, Java's has none, either.
+void take_login(const Properties& properties, Configuration& configuration,
+                GivenPasswords& passwords) {
+  auto file = value_of(properties, "java.security.auth.login.config");
+  if (file.empty() || value_of(properties, "zookeeper.sasl.client") == "false") return;
+  for (const std::string_view prefix : {"=", "file:"})
+    if (file.starts_with(prefix)) file.erase(0, prefix.size());
+  const auto named = value_of(properties, "zookeeper.sasl.clientconfig");
+  const auto login = parse_java_login(read_file(file), named.empty() ? "Client" : named);
+  if (!login) return;
+  const auto option = [&](const std::string& key) { return value_of(login->options, key); };
+  if (login->module == "DigestLoginModule") {
+    put(configuration, "sasl-user", option("username"), file);
+    passwords.sasl = {.text = option("password"), .from = file};
+    if (passwords.sasl.text.empty()) throw UsageError(file + ": DigestLoginModule has no password");
+  } else if (login->module == "Krb5LoginModule" && option("useTicketCache") == "true") {
+    put(configuration, "sasl-mechanism", "GSSAPI", file);
+  } else if (login->module == "Krb5LoginModule") {
+    throw UsageError(fmt::format(
+        "{}: zksh takes Kerberos tickets from the cache, not from a keytab; run `kinit -k -t {} "
+        "{}`, and write useTicketCache=true there",
+        file, option("keyTab"), option("principal")));
+  } else {
+    throw UsageError(
+        fmt::format("{}: only Java can run {}; zksh has DigestLoginModule and "
+                    "Krb5LoginModule",
+                    file, login->module));
+  }
+}
+
+/// Java's client gets its user from a login configuration, which only flags for Java name.
+void refuse_jaas(const Properties& properties, const std::string& origin,
                  const Configuration& configuration) {
   const auto asks = std::ranges::find_if(properties, [](const auto& entry) {
     return entry.first.starts_with("zookeeper.sasl.") && entry.second != "false";
   });
   if (asks == properties.end()) return;
-  const auto what = fmt::format("-client-configuration: {} sets {}", file, asks->first);
-  if (configuration.text("sasl-user").empty())
+  if (configuration.text("sasl-user").empty() && configuration.text("sasl-mechanism").empty())
     throw UsageError(
-        what + ", but zksh does not read JAAS files; use --sasl-user and --sasl-password-file");
+        fmt::format("{} sets {}, but names no JAAS file that zksh could read; use "
+                    "--sasl-user and --sasl-password-file",
+                    origin, asks->first));
 }
 
-/// Passwords, which have no key in the configuration.
-struct StorePasswords {
-  Password key{};
-  Password ca{};
-};
-
-StorePasswords take_client_configuration(const std::string& file, Configuration& configuration,
-                                         std::string& warning) {
-  const auto properties = parse_properties(read_file(file));
+/// Takes Java's properties of TLS. `origin` is for messages.
+void take_tls(const Properties& properties, const std::string& origin, Configuration& configuration,
+              GivenPasswords& passwords, std::string& warning) {
   const auto value = [&](const std::string& key) { return value_of(properties, key); };
-  refuse_jaas(properties, file, configuration);
   const auto stray = std::ranges::find_if(
       properties, [](const auto& entry) { return entry.first.starts_with("zookeeper.ssl."); });
   if (value("zookeeper.client.secure") != "true") {
@@ -114,12 +176,11 @@ StorePasswords take_client_configuration(const std::string& file, Configuration&
       add_warning(warning,
                   fmt::format("warning: {} sets {}, but not zookeeper.client.secure=true; TLS is "
                               "not used, as in zkCli.sh",
-                              file, stray->first));
-    return {};
+                              origin, stray->first));
+    return;
   }
   const auto set = [&](std::string_view key, const std::string& text) {
-    if (!text.empty() && !configuration[key].origin.starts_with("--"))
-      configuration.set(key, text, "-client-configuration " + file);
+    put(configuration, key, text, origin);
   };
   set("tls", "on");
   // What they are is found by their content.
@@ -129,10 +190,10 @@ StorePasswords take_client_configuration(const std::string& file, Configuration&
   set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
   if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
   const auto password = [&](const std::string& key) {
-    return Password{.text = value(key), .from = fmt::format("{} in {}", key, file)};
+    return Password{.text = value(key), .from = fmt::format("{} in {}", key, origin)};
   };
-  return {.key = password("zookeeper.ssl.keyStore.password"),
-          .ca = password("zookeeper.ssl.trustStore.password")};
+  passwords.key = password("zookeeper.ssl.keyStore.password");
+  passwords.ca = password("zookeeper.ssl.trustStore.password");
 }
 
 /// The first of the keys that has a value; empty if none has.
@@ -180,7 +241,8 @@ TlsSettings parse_tls(const Configuration& configuration, std::string& warning) 
   return tls;
 }
 
-SaslSettings parse_sasl(const Configuration& configuration, std::string& warning) {
+SaslSettings parse_sasl(const Configuration& configuration, const Password& given,
+                        std::string& warning) {
   const auto asked =
       first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
   if (asked.empty()) return {};
@@ -197,15 +259,19 @@ SaslSettings parse_sasl(const Configuration& configuration, std::string& warning
                                  configuration.described("sasl-mechanism"), sasl.mechanism));
   if (named && sasl.user.empty())
     throw UsageError(fmt::format("SASL {} needs a user; use --sasl-user", sasl.mechanism));
-  if (named && file.empty())
+  if (named && file.empty() && given.text.empty())
     throw UsageError(fmt::format(
         "SASL {} needs a password; use --sasl-password-file, whose first line is the password",
         sasl.mechanism));
-  if (!file.empty()) sasl.password = read_password(with_home(file), warning);
+  sasl.password = file.empty() ? given.text : read_password(with_home(file), warning);
   return sasl;
 }
 
 }  // namespace
+
+void add_warning(std::string& warning, const std::string& text) {
+  if (!text.empty()) warning += (warning.empty() ? "" : "\nzksh: ") + text;
+}
 
 Properties parse_properties(std::string_view text) {
   Properties properties;
@@ -219,18 +285,35 @@ Properties parse_properties(std::string_view text) {
   return properties;
 }
 
-Security take_security(Configuration& configuration, const std::string& client_file,
+Security take_security(Configuration& configuration, const std::string& client_file, bool drop_in,
                        std::string& warning) {
-  StorePasswords passwords;
-  if (!client_file.empty())
-    passwords = take_client_configuration(client_file, configuration, warning);
+  GivenPasswords passwords;
+  const auto flags = java_flags();
+  if (drop_in) {
+    const auto properties = with_zkcli_names(flags.properties);
+    take_login(properties, configuration, passwords);
+    if (client_file.empty())
+      take_tls(properties, "$" + flags.variable, configuration, passwords, warning);
+  }
+  if (!client_file.empty()) {
+    auto properties = with_zkcli_names(parse_properties(read_file(client_file)));
+    const auto origin = "-client-configuration " + client_file;
+    refuse_jaas(properties, origin, configuration);
+    if (drop_in) properties.merge(with_zkcli_names(flags.properties));  // what the file leaves open
+    take_tls(properties, origin, configuration, passwords, warning);
+  }
   Security security{.tls = parse_tls(configuration, warning),
-                    .sasl = parse_sasl(configuration, warning)};
+                    .sasl = parse_sasl(configuration, passwords.sasl, warning)};
   const auto complete = [](Password& password, const Password& of_java) {
     if (password.text.empty() && !of_java.from.empty()) password = of_java;
   };
   complete(security.tls.key_password, passwords.key);
   complete(security.tls.ca_password, passwords.ca);
+  const bool safe = security.tls.on || !security.sasl.mechanism.empty();
+  if (!drop_in && !flags.variable.empty() && !safe)
+    add_warning(warning, fmt::format("warning: ${} sets {}, which zksh reads only in the place of "
+                                     "zkCli.sh (--as zkcli); zksh-security(7) says what to use",
+                                     flags.variable, flags.asks));
   return security;
 }
 

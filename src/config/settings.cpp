@@ -77,9 +77,10 @@ std::span<const Settings::Description> Settings::descriptions() {
        .flag = &Settings::print_watches},
       {.name = "prompt",
        .initial = "[zk: %s(%S) %n%d%p%l%?] ",
-       .help = "The prompt. %s is the server (of several the first, and how many more), %S the "
-               "session's state, %n the line's number, %% a percent sign. These appear with a "
-               "blank before them, and only if there is something to show: %d the current node, %p "
+       .help = "The prompt. %s is the server (of several the first, and how many more), %h all "
+               "servers, %S the session's state, %n the line's number, %% a percent sign. These "
+               "appear with a blank before them, and only if there is something to show: %d the "
+               "current node, %p "
                "the profile, %l the held locks, %? the last exit status."},
       {.name = "timing",
        .initial = "off",

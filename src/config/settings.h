@@ -53,6 +53,8 @@ class Settings {
   /// The options that this zksh was started with and that its sessions depend on, to start another
   /// zksh like it. Fixed when it starts.
   std::vector<std::string> session_options{};
+  /// This zksh runs in the place of zkCli.sh (--as). Fixed when it starts.
+  bool drop_in = false;
 
   std::string value(std::string_view name) const;
   std::string value(const Monitor::Held& held, std::string_view name) const;

@@ -819,14 +819,15 @@ void Session::await_handle(const std::string& path, Clock::time_point give_up,
     ++state_->asked;  // ends the opener's pause
     return state_->failures;
   });
+  // A name that does not resolve may do so soon, as in a new container.
   std::exception_ptr problem;
   const bool settled = monitor_.wait_until(stop, give_up, [&](const Monitor::Held&) {
     if (state_->failures != failures) problem = state_->problem;
-    return state_->phase != Phase::Opening || problem;
+    return state_->phase != Phase::Opening || (problem && settings_.one_round);
   });
   if (stop.stop_requested()) throw Cancelled();
+  if (problem && (!settled || settings_.one_round)) std::rethrow_exception(problem);
   if (!settled) throw ZkError(code::connection_loss, path);
-  if (problem) std::rethrow_exception(problem);
 }
 
 /// Counts a waiter for a connection while it lives.
@@ -875,8 +876,9 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       now = state(held);
       if (const auto open = state_->open_handle()) {
         servers = open->servers;
-        const auto calm =
-            open->ever_connected ? open->lost + turmoil : open->opened + settings_.connect_timeout;
+        const auto calm = open->ever_connected  ? open->lost + turmoil
+                          : settings_.one_round ? open->opened
+                                                : open->opened + settings_.connect_timeout;
         patient = Clock::now() < calm;
         deadline = patient ? std::min(calm, give_up) : give_up;
       }
@@ -1965,6 +1967,7 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
 }
 
 Pending<Created> Session::start_create(const CreateOp& op) {
+  if (op.mode == CreateMode::Ephemeral) made_ephemerals_ = true;
   if (!fits_multi(op)) {
     const auto send = [op](zhandle_t* zh, const void* data) {
       const auto done = [](int rc, const char* path, const ::Stat* stat, const void* sent) {

@@ -5,6 +5,7 @@
 #include "client/connect_string.h"
 #include "client/security.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -33,6 +34,8 @@ struct KnownServers;
 struct SessionSettings {
   int session_timeout_ms = 30000;  ///< requested; the server decides
   std::chrono::milliseconds connect_timeout{10000};
+  /// Give up when every server has refused the first connection once.
+  bool one_round = false;
   bool read_only = false;                 ///< accept a read-only server
   int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
   std::vector<Credential> credentials{};  ///< added to every session when it is opened
@@ -83,6 +86,8 @@ class Session final : public Client {
   std::string connected_server(const Monitor::Held& held) override;
   using Client::connected_server;
   OpenWatches open_watches(const Mailbox& without) override;
+  /// Whether ephemerals were made in any of its sessions.
+  bool has_made_ephemerals() const { return made_ephemerals_; }
   std::int64_t session_id(const Monitor::Held& held) override;
   std::int64_t closed_session(const Monitor::Held& held) override;
   using Client::session_id;
@@ -176,7 +181,8 @@ class Session final : public Client {
   std::function<void()> wait_begins_;
   std::unique_ptr<State> state_;
   std::shared_ptr<Handle>
-      closing_;          ///< what begin_close has left to close; of one thread at a time
+      closing_;  ///< what begin_close has left to close; of one thread at a time
+  std::atomic<bool> made_ephemerals_ = false;
   std::mutex starting_;  ///< the start of the opener
   std::jthread
       opener_;  ///< for what blocks; started when it is first needed; last: it uses the others

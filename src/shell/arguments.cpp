@@ -9,6 +9,7 @@
 #include "command/given_words.h"
 #include "command/json_fields.h"
 #include "config/auth_file.h"
+#include "config/drop_in.h"
 #include "config/security_settings.h"
 #include "session/session.h"
 #include "shell/process_options.h"
@@ -139,9 +140,47 @@ void overlay_server(Configuration& config) {
   if (preset && *preset && !of_profile) config.set("server", preset, "$ZKSH_SERVER");
 }
 
-/// Overrides the files' values by the environment and the options.
+/// Finds out in whose place the program runs: as an option says, or the program's name, the
+/// environment, a file.
+const DropIn* take_drop_in(const GivenOptions& given, std::string_view program,
+                           Configuration& config) {
+  const char* const preset = std::getenv("ZKSH_AS");
+  if (const auto* const named = given.find("--as"))
+    config.set("as", *named, "--as");
+  else if (const auto* const started = drop_in_started_as(program))
+    config.set("as", std::string(started->name), "the program's name");
+  else if (preset && *preset)
+    config.set("as", preset, "$ZKSH_AS");
+  const auto* const drop_in = drop_in_named(config.text("as"), config.described("as"));
+  if (drop_in)
+    for (const auto& [key, value] : drop_in_settings())
+      config.set(key, std::string(value), fmt::format("as {}", drop_in->name));
+  return drop_in;
+}
+
+/// zksh refuses what zkCli skips.
+void take_left_out(const GivenOptions& given, bool drop_in, std::string& warning) {
+  for (const auto& problem : given.left_out()) {
+    if (!drop_in) throw UsageError(problem + "; see zksh --help");
+    add_warning(warning, problem + "; skipped, as zkCli does");
+  }
+}
+
+/// The server is the first word of zookeeper-shell; its options may follow.
+void take_first_word(GivenOptions& given, std::vector<std::string>& words, Configuration& config) {
+  if (words.empty()) {
+    if (given.has("--server") || given.has("--help")) return;
+    throw Error(
+        "the server is missing; usage: zookeeper-shell HOST:PORT[/PATH] [-zk-tls-config-file FILE] "
+        "[COMMAND ARGUMENTS…]");
+  }
+  config.set("server", words.front(), "the first word");
+  words.erase(words.begin());
+  given.take(words);
+}
+
+/// Overrides other values by the options.
 void overlay(const GivenOptions& given, Configuration& config) {
-  overlay_server(config);
   for (const auto& [option, text] : given.all())
     if (!option->key.empty()) config.set(option->key, text, std::string(option->name()));
 }
@@ -181,7 +220,7 @@ void take(const Configuration& config, Arguments& arguments) {
     auto file = read_auth_file(with_home(name));
     session.credentials = std::move(file.credentials);
     session.credentials_file = name;
-    arguments.warning = std::move(file.warning);
+    add_warning(arguments.warning, file.warning);
   }
 }
 
@@ -211,23 +250,30 @@ std::vector<std::string> session_options_of(const GivenOptions& given) {
 
 }  // namespace
 
-Arguments parse_arguments(std::vector<std::string> words) {
+Arguments parse_arguments(std::vector<std::string> words, std::string_view program) {
   Arguments arguments;
-  const GivenOptions given(words);
+  GivenOptions given;
+  given.take(words);
+  auto& config = arguments.configuration;
+  config.read_files(requested_profile(given.find("--profile")));
+  const auto* const drop_in = take_drop_in(given, program, config);
+  arguments.drop_in = drop_in != nullptr;
+  overlay_server(config);
+  if (drop_in && drop_in->server_first) take_first_word(given, words, config);
+  take_left_out(given, arguments.drop_in, arguments.warning);
   arguments.command = std::move(words);
+  overlay(given, config);
   if (given.has("--help")) arguments.answer = process_help();
   if (given.has("--json-schema")) arguments.answer = json_schema();
   if (given.has("--version")) arguments.answer = version_text();
   arguments.session_options = session_options_of(given);
   arguments.session.read_only = given.has("-r");
+  arguments.session.one_round = arguments.drop_in && !given.has("--waitforconnection");
   if (const auto* const level = given.find("--log-level"))
     arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));
-  auto& config = arguments.configuration;
-  config.read_files(requested_profile(given.find("--profile")));
-  overlay(given, config);
   // News and warnings then have the format of the only command, too.
   arguments.scripts = scripts_of(given);
-  if (arguments.scripts.empty() && is_json_command(arguments.command))
+  if (arguments.scripts.empty() && !arguments.drop_in && is_json_command(arguments.command))
     config.set("output", "json", "-o");
   // The past is not to be changed by mistake.
   if (given.has("--data") && config["read-only"].origin == "default")
@@ -243,8 +289,9 @@ Arguments parse_arguments(std::vector<std::string> words) {
   }
   if (arguments.sandbox_servers == 0) {
     const auto* const client_file = given.find("--client-configuration");
-    arguments.session.security = take_security(
-        config, client_file == nullptr ? "" : with_home(*client_file), arguments.warning);
+    arguments.session.security =
+        take_security(config, client_file == nullptr ? "" : with_home(*client_file),
+                      arguments.drop_in, arguments.warning);
   }
   if (given.has("--show-config")) arguments.answer = config.report();
   arguments.keep_going = given.has("--keep-going");

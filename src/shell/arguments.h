@@ -35,6 +35,7 @@ struct Arguments {
   Protection protection;
   std::string warning{};  ///< for the user, or empty
   Format format = Format::Zkcli;
+  bool drop_in = false;  ///< runs in the place of zkCli.sh
   bool keep_going = false;
   bool quiet = false;
   std::optional<PipeSettings> pipe{};       ///< --pipe
@@ -54,10 +55,10 @@ struct Arguments {
 };
 
 /// Parses the argument list, without the program's name, and the environment (ZKSH_SERVER,
-/// ZKSH_PROFILE), and reads the configuration files. Also accepts zkCli's spellings -server,
-/// -timeout, -r, -waitforconnection and -client-configuration. Throws UsageError. Blocks while
-/// files are read.
-Arguments parse_arguments(std::vector<std::string> words);
+/// ZKSH_PROFILE, ZKSH_AS), and reads the configuration files. Also accepts zkCli's spellings
+/// -server, -timeout, -r, -waitforconnection and -client-configuration. The program's name may be
+/// that of a drop-in. Throws UsageError. Blocks while files are read.
+Arguments parse_arguments(std::vector<std::string> words, std::string_view program = "zksh");
 /// Whether the words choose JSON, even if they cannot be parsed.
 bool choose_json(const std::vector<std::string>& words);
 

@@ -162,7 +162,7 @@ int Interpreter::run_line(const std::string& line) {
   }
   begin_command({});
   const int result = reporting(out_, [&] {
-    if (is_blank_or_comment(line)) return status::ok;
+    if (is_drop_in() ? trimmed(line).empty() : is_blank_or_comment(line)) return status::ok;
     remember(line);
     return timed([&] { return execute_all(line); });
   });
@@ -214,6 +214,7 @@ int Interpreter::finish(int result) {
   if (ends && input_ != Input::Terminal) ended_by_ = signal;
   // A command that a signal interrupted has that signal's status.
   if (signal && result == Cancelled().exit_status()) return status::signal_base + *signal;
+  if (is_drop_in() && result < status::program_not_found) return std::min(result, status::failure);
   return result;
 }
 
@@ -250,6 +251,7 @@ void Interpreter::explain_literal(const std::string& line, const std::vector<Wor
 }
 
 CommandLine Interpreter::parsed(const std::string& line) const {
+  if (is_drop_in()) return {.words = split_as_zkcli(line)};
   // zkCli.sh has no redirection, and zksh's own arguments have been through a shell.
   const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
   return parse_command_line(line, redirects, input_ == Input::Text ? around_.arguments : nullptr);
@@ -257,7 +259,7 @@ CommandLine Interpreter::parsed(const std::string& line) const {
 
 int Interpreter::execute_line(const std::string& line) {
   auto typed = parsed(line);
-  if (input_ == Input::Pipe) explain_literal(line, typed.words);
+  if (input_ == Input::Pipe && !is_drop_in()) explain_literal(line, typed.words);
   if (typed.words.empty()) return status::ok;
   const auto words = words_of(std::move(typed.words));
   return typed.redirects() ? execute_redirected(typed, words) : execute(words);
@@ -266,7 +268,7 @@ int Interpreter::execute_line(const std::string& line) {
 int Interpreter::execute(const Words& given) {
   const auto& words = given.texts;
   if (words.empty()) return status::ok;
-  const Command* command = command_named(words.front());
+  const Command* command = command_of(words.front());
   if (!command) return unknown_command(words.front());
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
   const auto data = data_flags(input_, given.quoted);
@@ -279,6 +281,23 @@ int Interpreter::execute(const Words& given) {
   return explaining(*command, words, [&] { return run_command(*command, given); });
 }
 
+/// In the place of zkCli, there are no others than zkCli's: its scripts find out by unknown ones
+/// what they talk to, and what waits for the terminal would never come back. Null if there is none.
+const Command* Interpreter::command_of(const std::string& typed) const {
+  return is_drop_in() && !zkcli_has(typed) ? nullptr : command_named(typed);
+}
+
+/// In the place of zkCli, reports what zkCli reports with status 0.
+int Interpreter::excusing(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    if (!is_drop_in() || !error.excused()) throw;
+    report_error(out_, error);
+    return status::ok;
+  }
+}
+
 /// Runs a command or a half of one, and reports its errors appropriately, or rethrows them. `words`
 /// are as typed and begin with the command's name.
 int Interpreter::explaining(const Command& command, const std::vector<std::string>& words,
@@ -286,7 +305,7 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
   const bool as_zkcli = speaks_as_zkcli() && command.zkcli_syntax;
   const bool as_34 = as_zkcli && mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34;
   try {
-    return body();
+    return excusing(body);
   } catch (const PathError& error) {
     if (!as_34) throw;
     throw ValueError(
@@ -315,6 +334,10 @@ int Interpreter::explaining(const Command& command, const std::vector<std::strin
     if (speaks_as_zkcli()) throw;
     throw ZkError(explained_quota(around_.client,
                                   missing_chroot_.explained(around_.client, error, stop_), stop_));
+  } catch (const Error& error) {
+    // zkCli has a session with servers whose names do not resolve.
+    if (!is_drop_in() || error.exit_status() != status::no_connection) throw;
+    throw ZkError(code::connection_loss, out_.node());
   }
 }
 
@@ -335,6 +358,15 @@ bool Interpreter::report_usage_as_zkcli(const Command& command,
   return true;
 }
 
+/// In the place of zkCli, its parser has the first word: it refuses data that look like options.
+bool Interpreter::refuse_as_zkcli(const Command& command,
+                                  const std::vector<std::string>& arguments) {
+  if (mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34) return false;
+  const auto complaint = commons_cli_error(command, arguments);
+  if (complaint) report_error(out_, UsageError(*complaint));
+  return complaint.has_value();
+}
+
 /// `given` begins with the command's name.
 int Interpreter::run_command(const Command& command, const Words& given) {
   begin_command(command.name);
@@ -347,6 +379,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
   auto cx = context_for(command, given, dry_run ? &*dry_run : nullptr);
   if (const auto collected = collect(command, cx)) return *collected;
+  if (is_drop_in() && refuse_as_zkcli(command, arguments)) return status::usage;
   const int result = command.run(cx, arguments);
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
@@ -424,7 +457,7 @@ int Interpreter::unknown_command(const std::string& typed) {
     out_.err(zkcli_usage(version));
     if (version != ZkCliVersion::V34)
       out_.err_line("Command not found: Command not found {}", name);
-    return status::usage;
+    return is_drop_in() ? status::program_not_found : status::usage;
   }
   const auto similar = suggested_commands(name);
   report_error(out_,
@@ -438,10 +471,11 @@ int Interpreter::unknown_command(const std::string& typed) {
 int Interpreter::not_connected() {
   const bool refused = around_.client.current_state() == SessionState::AuthFailed;
   const int result = refused ? status::not_authorised : status::no_connection;
-  if (speaks_as_zkcli())
+  if (speaks_as_zkcli()) {
     out_.line("Not connected");
-  else
-    report_error(out_, Error("not connected; `connect [HOST:PORT]` opens a session", result));
+    return is_drop_in() ? status::ok : result;
+  }
+  report_error(out_, Error("not connected; `connect [HOST:PORT]` opens a session", result));
   return result;
 }
 

@@ -109,6 +109,11 @@ class Interpreter {
   }
   /// Whether there is a session that could answer, connected or not.
   bool has_session() const;
+  /// Whether zksh runs in the place of zkCli.
+  bool is_drop_in() const { return around_.services.settings.drop_in; }
+  const Command* command_of(const std::string& typed) const;
+  int excusing(const std::function<int()>& body);
+  bool refuse_as_zkcli(const Command& command, const std::vector<std::string>& arguments);
   int unknown_command(const std::string& typed);
   int not_connected();
 

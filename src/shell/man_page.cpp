@@ -5,6 +5,7 @@
 #include "command/help.h"
 #include "command/json_fields.h"
 #include "config/configuration.h"
+#include "config/drop_in.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -250,6 +251,13 @@ std::string keys_list() {
   return text;
 }
 
+std::string drop_in_list() {
+  std::string text;
+  for (const auto& [name, value] : drop_in_settings())
+    text += fmt::format(".TP\n{} = {}\n", bold(name), roff(value));
+  return text;
+}
+
 }  // namespace
 
 std::string roff(std::string_view text) {
@@ -285,7 +293,8 @@ std::string man_page(std::string_view frame, const std::vector<Argument>& proces
       {"@JSON_FIELDS@", json_fields_list},
       {"@JSON_OBJECTS@", json_objects_list},
       {"@JSON_COMMANDS@", json_commands_list},
-      {"@KEYS@", keys_list}};
+      {"@KEYS@", keys_list},
+      {"@DROP_IN@", drop_in_list}};
   constexpr std::string_view indent = "    ";
   const auto spaced = [](std::string_view line) {
     return line.starts_with(".S") || line.starts_with(".PP");

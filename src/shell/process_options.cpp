@@ -1,4 +1,4 @@
-// Process options: declared once, and parsed by CLI11.
+// Process options: declared once, and parsed as zkCli parses its own.
 #include "shell/process_options.h"
 
 #include "base/suggestions.h"
@@ -6,19 +6,19 @@
 #include "command/help.h"
 #include "config/settings.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 #include <utility>
 
 namespace zksh {
 namespace {
 
 constexpr std::array<std::string_view, 3> sandbox_sizes{"1", "3", "5"};
+constexpr std::array<std::string_view, 3> drop_in_names{"zkcli", "zookeeper-shell", "zksh"};
 
 /// In the order of --help.
 constexpr auto all_options = std::to_array<ProcessOption>(
@@ -78,6 +78,13 @@ constexpr auto all_options = std::to_array<ProcessOption>(
      {"--zkcli", "VERSION",
       "zkCli version to mimic: 3.8, 3.9, or 3.4 for scripts that expect a Stat after each command",
       "zkcli"},
+     {.names = "--as",
+      .value = "NAME",
+      .help = "zkcli: run in the place of zkCli.sh, for its users' scripts; zookeeper-shell: of "
+              "Kafka's zookeeper-shell.sh, whose first word is the server; default: $ZKSH_AS, or "
+              "as the program is called",
+      .key = "as",
+      .choices = drop_in_names},
      {"--color", "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never", "color"},
      {.names = "--sandbox",
       .value = "[=N]",
@@ -102,49 +109,17 @@ constexpr auto all_options = std::to_array<ProcessOption>(
      {"-h,--help", "", "Print this help"},
      {"--version", "", "Print the version and how it was built"}});
 
-/// zkCli's long options have one dash, which CLI11 would parse as a cluster.
+/// The long options of zkCli, and of Kafka's zookeeper-shell.sh, have one dash.
 std::string long_spelling(const std::string& word) {
   constexpr std::array zkcli{"-server", "-timeout", "-waitforconnection", "-client-configuration"};
   if (word == "--sandbox") return "--sandbox=1";  // its value must follow a =
+  if (word == "-zk-tls-config-file") return "--client-configuration";
   return std::ranges::find(zkcli, word) != zkcli.end() ? '-' + word : word;
 }
 
 std::vector<std::string> names_of(const ProcessOption& option) {
   const auto names = split(option.names, ',');
   return {names.begin(), names.end()};
-}
-
-/// Whether a word may be the option, by one of its names; false positives are harmless.
-bool could_give(const std::string& word, const std::string& name) {
-  if (name.starts_with("--")) return word.starts_with(name);
-  return word.starts_with('-') && !word.starts_with("--") &&
-         word.find(name[1], 1) != std::string::npos;
-}
-
-using Declared = std::map<const CLI::Option*, const ProcessOption*>;
-
-/// Declares only the options that the words may contain: in CLI11 the cost of an option grows with
-/// the number of options, and scripts use one or two.
-Declared declare(CLI::App& app, const std::vector<std::string>& words) {
-  Declared declared;
-  app.set_help_flag();
-  app.prefix_command();
-  for (const auto& option : all_options) {
-    const auto names = names_of(option);
-    const bool possible = std::ranges::any_of(words, [&](const std::string& word) {
-      return std::ranges::any_of(names,
-                                 [&](const std::string& name) { return could_give(word, name); });
-    });
-    if (!possible) continue;
-    auto* const added = option.value.empty() ? app.add_flag(std::string(option.names))
-                                             : app.add_option(std::string(option.names));
-    if (option.repeatable)
-      added->take_all()->expected(1)->allow_extra_args(false);
-    else
-      added->take_last();
-    declared.emplace(added, &option);
-  }
-  return declared;
 }
 
 /// What an option without a value sets its key to; empty if it has none. `on` is false for
@@ -155,33 +130,28 @@ std::optional<std::string> flag_text(const ProcessOption& option, bool on) {
   return option.sets == "on" ? "off" : "on";
 }
 
-/// The options in the order of the words. Throws CLI::ParseError.
-std::vector<GivenOptions::Given> given_in(const CLI::App& app, const Declared& declared) {
-  std::vector<GivenOptions::Given> all;
-  std::map<const CLI::Option*, std::size_t> seen;
-  for (const CLI::Option* given : app.parse_order()) {
-    const auto& option = *declared.at(given);
-    const auto number = seen[given]++;
-    if (option.repeatable) {
-      all.push_back({&option, given->results().at(number)});
-    } else if (number == 0) {
-      auto text = option.value.empty() ? flag_text(option, given->as<bool>())
-                                       : std::optional(given->as<std::string>());
-      if (text) all.push_back({&option, std::move(*text)});
-    }
-  }
-  return all;
-}
-
-[[noreturn]] void reject_unknown(const std::string& word) {
+std::string unknown_text(const std::string& word) {
   std::vector<std::string> known;
   for (const auto& option : all_options)
     for (auto& name : names_of(option)) known.push_back(std::move(name));
   // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
-  throw UsageError(
-      fmt::format("unknown option {}{}; see zksh --help", word,
-                  similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front())));
+  return fmt::format("unknown option {}{}", word,
+                     similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));
+}
+
+/// Whether the option's value is the next word, unless it follows a =.
+bool takes_next_word(const ProcessOption& option) {
+  return !option.value.empty() && !option.value.starts_with('[');
+}
+
+/// The option that a word names; null if it names none. Letters after one dash are no cluster:
+/// zkCli has options such as -server.
+const ProcessOption* option_named_by(const std::string& word) {
+  const auto name = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
+  for (const auto& option : all_options)
+    if (std::ranges::count(names_of(option), name) > 0) return &option;
+  return nullptr;
 }
 
 }  // namespace
@@ -230,30 +200,40 @@ std::string process_help() {
          "lock lost;\n124 timed out; 126, 127 program cannot be run, not found; 128+n signal n.\n";
 }
 
-GivenOptions::GivenOptions(std::vector<std::string>& words) {
-  bool in_options = true;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    // Respells only zksh's own options, not a command's words.
-    in_options =
-        in_options && (i == 0 || words[i].starts_with('-') || words[i - 1].starts_with('-'));
-    if (in_options) words[i] = long_spelling(words[i]);
+void GivenOptions::take(std::vector<std::string>& words) {
+  std::size_t at = 0;
+  for (; at < words.size() && words[at].starts_with('-') && words[at].size() > 1; ++at) {
+    if (words[at] == "--") break;
+    const auto word = long_spelling(words[at]);
+    const auto* const option = option_named_by(word);
+    if (!option) {
+      left_out_.push_back(unknown_text(words[at]));
+      continue;
+    }
+    const auto equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+    auto value =
+        equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
+    if (takes_next_word(*option) && !value) {
+      if (at + 1 == words.size() || option_named_by(long_spelling(words[at + 1]))) {
+        left_out_.push_back(words[at] + " needs a value");
+        continue;
+      }
+      value = words[++at];
+    }
+    add(*option, value);
   }
-  CLI::App app;
-  const auto declared = declare(app, words);
-  try {
-    app.parse(
-        std::vector<std::string>(words.rbegin(), words.rend()));  // it takes words from the back
-    given_ = given_in(app, declared);
-  } catch (const CLI::ArgumentMismatch&) {
-    throw UsageError(fmt::format("{} needs a value", words.empty() ? "an option" : words.back()));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
-  }
-  words = app.remaining();
-  if (!words.empty() && words.front() == "--")
-    words.erase(words.begin());
-  else if (!words.empty() && words.front().starts_with('-') && words.front().size() > 1)
-    reject_unknown(words.front());
+  if (at < words.size() && words[at] == "--") ++at;
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+/// `value` is what was given with an option that takes one, or --NAME=off.
+void GivenOptions::add(const ProcessOption& option, const std::optional<std::string>& value) {
+  auto text = !option.value.empty()
+                  ? value
+                  : flag_text(option, !value || parse_switch(*value, option.name()));
+  if (!option.repeatable)
+    std::erase_if(given_, [&](const Given& one) { return one.option == &option; });
+  if (text) given_.push_back({&option, std::move(*text)});
 }
 
 const std::string* GivenOptions::find(std::string_view name) const {

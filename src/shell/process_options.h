@@ -3,6 +3,7 @@
 
 #include "command/options.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ std::vector<Argument> process_options();
 /// The text of --help.
 std::string process_help();
 
-/// The options given, in order; if not repeatable, only the last.
+/// The options given, in order; if not repeatable, only the last. At first there are none.
 class GivenOptions {
  public:
   struct Given {
@@ -35,9 +36,13 @@ class GivenOptions {
     std::string text;  ///< for one without a value: what it sets its key to, if any
   };
 
-  /// Removes options from the front of `words`, up to a command, which stays with its words. Throws
-  /// UsageError if an option is unknown, suggesting the nearest, or lacks its value.
-  explicit GivenOptions(std::vector<std::string>& words);
+  /// Removes options from the front of `words`, up to a command, which stays with its words. Words
+  /// that begin with a dash and name no option are left out, as zkCli does; so is a last option
+  /// without its value. Throws UsageError for a switch that is neither on nor off.
+  void take(std::vector<std::string>& words);
+
+  /// What was left out: a sentence for each, that names it.
+  const std::vector<std::string>& left_out() const { return left_out_; }
 
   const std::vector<Given>& all() const { return given_; }
   /// The value of the option with this name (ProcessOption::name); null if it was not given.
@@ -45,7 +50,10 @@ class GivenOptions {
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
  private:
+  void add(const ProcessOption& option, const std::optional<std::string>& value);
+
   std::vector<Given> given_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace zksh

@@ -42,6 +42,8 @@ std::string filled(char letter, const PromptFacts& facts, bool colors) {
   switch (letter) {
     case 's':
       return escape_for_terminal(short_servers(facts.server));
+    case 'h':
+      return escape_for_terminal(facts.server);
     case 'S':
       return facts.state;
     case 'n':

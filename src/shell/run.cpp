@@ -24,6 +24,7 @@
 #include "shell/job.h"
 #include "shell/loop.h"
 #include "shell/printer.h"
+#include "shell/refusal_report.h"
 #include "shell/script.h"
 #include "shell/shell.h"
 #include "txnlog/past_files.h"
@@ -31,6 +32,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -71,11 +73,17 @@ class EventPrinter {
       : queue_(queue), settings_(settings), style_(style), input_(input), quiet_(quiet) {}
 
   void print(const Monitor::Held& held, const Event& event, Session& session) {
-    if (event.type == Event::Type::Session)
+    if (ended_) return;
+    if (event.type == Event::Type::Session && settings_.drop_in)
+      zkcli_session_event(held, event.state, session);
+    else if (event.type == Event::Type::Session)
       session_event(held, event.state, session);
     else
       watch_event(held, event);
   }
+
+  /// The session ends without further news.
+  void end(const Monitor::Held& /*held*/) { ended_ = true; }
 
   PersistentWatches::Report of_persistent_watches() {
     return {.event = [this](const Monitor::Held& held,
@@ -104,6 +112,24 @@ class EventPrinter {
     queue_.add(held, mirrored ? Stream::Out : Stream::Err,
                fmt::format(event_format, state, event_name(event.type),
                            terminal ? escape_for_terminal(event.path) : event.path));
+  }
+
+  /// zkCli prints the session's events like those of watches.
+  void zkcli_session_event(const Monitor::Held& held, SessionState state, Session& session) {
+    static constexpr std::array<std::pair<SessionState, std::string_view>, 6> names{
+        {{SessionState::Connecting, "Disconnected"},
+         {SessionState::Connected, "SyncConnected"},
+         {SessionState::ConnectedReadOnly, "ConnectedReadOnly"},
+         {SessionState::Expired, "Expired"},
+         {SessionState::AuthFailed, "AuthFailed"},
+         {SessionState::Closed, "Closed"}}};
+    const auto* const name =
+        std::ranges::find(names, state, [](const auto& entry) { return entry.first; });
+    if (settings_.print_watches)
+      queue_.add(held, Stream::Out, fmt::format(event_format, name->second, "None", "null"));
+    const auto refusal =
+        state == SessionState::AuthFailed ? session.why_refused(held) : std::string();
+    if (!refusal.empty()) warn(held, "authentication failed: " + refusal);
   }
 
   /// Prints a line to stderr, whatever the settings.
@@ -196,7 +222,8 @@ class EventPrinter {
   std::optional<Clock::time_point> lost_{};  ///< when the connection was lost
   bool expired_ = false;                     ///< and the next session has not begun
   std::deque<Clock::time_point> losses_{};   ///< the last few of them
-  bool unsteady_ = false;                    ///< lost so often that it is no longer reported
+  bool ended_ = false;
+  bool unsteady_ = false;  ///< lost so often that it is no longer reported
 };
 
 /// How long to try to release locks if no server answers; the session's end then does it.
@@ -206,8 +233,9 @@ constexpr std::chrono::seconds leave_patience{3};
 /// its group.
 constexpr std::chrono::milliseconds one_signal{500};
 
+/// In the place of zkCli, its grammar holds for a command, too.
 Input input_of(const Arguments& arguments) {
-  if (!arguments.command.empty()) return Input::Arguments;
+  if (!arguments.command.empty()) return arguments.drop_in ? Input::Pipe : Input::Arguments;
   if (!arguments.scripts.empty()) return Input::Text;
   if (arguments.pipe) return Input::Pipe;
   const bool terminal = isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
@@ -351,7 +379,26 @@ bool should_report_waits(const Arguments& arguments, const OutputStyle& style) {
   const auto options_end = std::ranges::find(words, "--");
   const auto is_quiet = [](const std::string& word) { return word == "-q" || word == "--quiet"; };
   return style.err_is_terminal && input_of(arguments) != Input::Terminal && !arguments.quiet &&
-         std::none_of(words.begin(), options_end, is_quiet);
+         !arguments.drop_in && std::none_of(words.begin(), options_end, is_quiet);
+}
+
+/// What zkCli prints first.
+void print_banner(OutputQueue& queue, const Arguments& arguments) {
+  auto text = fmt::format("Connecting to {}\n", escape_for_terminal(arguments.server));
+  if (arguments.command.empty())
+    text += fmt::format("Welcome to ZooKeeper!\nJLine support is {}\n",
+                        input_of(arguments) == Input::Terminal ? "enabled" : "disabled");
+  queue.add(Stream::Out, text);
+}
+
+/// zkCli connects before it reads a line, so that the event of the connection comes first. What
+/// goes wrong is what the lines will report.
+void connect_first(Client& client, const std::stop_token& stop) {
+  try {
+    client.await_connection("/", stop);
+  } catch (const Error&) {
+    return;
+  }
 }
 
 /// Runs the commands that are not typed at a prompt, on the job's thread.
@@ -371,11 +418,13 @@ int run_job(const Interpreter::Surroundings& around, Input input, const Argument
 int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
                  const Arguments& arguments) {
   const auto input = input_of(arguments);
+  if (arguments.drop_in) print_banner(around.services.queue, arguments);
   if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
   return base.run([&](const std::stop_token& stop) {
+    if (arguments.drop_in && arguments.command.empty()) connect_first(around.client, stop);
     const int result = run_job(around, input, arguments, stop);
     // The server ends the session while the main thread writes the last output.
-    if (around.services.locks.locks().empty()) around.client.begin_close();
+    if (around.services.locks.locks().empty() && !arguments.drop_in) around.client.begin_close();
     return result;
   });
 }
@@ -423,9 +472,27 @@ bool begins_with_request(const Arguments& arguments) {
 }
 
 void report_waits(Supervisor& base, Session& session) {
-  session.on_wait([&base] { eventfd_write(base.loop.wake_fd(), 1); });
   base.awaited_since = [&session] { return session.awaited_since(); };
   base.waiting_text = fmt::format("connecting to {} …", escape_for_terminal(session.server()));
+}
+
+/// zkCli ends its session only after `quit`: at the end of its input, and after a single command,
+/// its ephemerals stay until the session's timeout, on which scripts rely. Exits if there are any.
+void leave_session(Supervisor& base, Session& session, int result) {
+  const bool stay =
+      session.has_made_ephemerals() && session.current_state() != SessionState::Closed;
+  base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
+  if (stay) _exit(result);
+}
+
+/// What zksh does about servers that refuse connections.
+std::string what_is_done(const Arguments& arguments) {
+  if (arguments.configuration["server"].origin == "default")
+    return "; trying again. `zksh -s HOST` connects elsewhere; `zksh --sandbox` starts a private "
+           "server to try things on";
+  if (input_of(arguments) == Input::Terminal) return "; trying again";
+  return fmt::format("; trying again for {} (--connect-timeout 1s: one second)",
+                     short_age(arguments.session.connect_timeout.count()));
 }
 
 /// Sets up everything between the servers and the commands, and runs the commands.
@@ -436,22 +503,32 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
   Settings settings(monitor);
   configure(settings, arguments.configuration);
   settings.session_options = arguments.session_options;
+  settings.drop_in = arguments.drop_in;
   LineHistory history;
   CurrentNode current(monitor);
   Transaction transaction(monitor);
   EventPrinter event_printer(queue, settings, style, input, arguments.quiet);
   PersistentWatches watches(monitor, event_printer.of_persistent_watches());
   const bool reports_waits = should_report_waits(arguments, style);
-  Session session(
-      monitor, arguments.session, sandbox ? sandbox->connect_string() : arguments.server,
-      [&](const Monitor::Held& held, const Event& event) {
-        if (!watches.hear(held, event)) event_printer.print(held, event, session);
-        // The prompt, or the notice of a wait, shows the state, even if nothing is
-        // printed.
-        if (event.type == Event::Type::Session && (input == Input::Terminal || reports_waits))
-          eventfd_write(base.loop.wake_fd(), 1);
-      });
+  const bool shows_state = input == Input::Terminal || reports_waits;
+  Session session(monitor, arguments.session,
+                  sandbox ? sandbox->connect_string() : arguments.server,
+                  [&](const Monitor::Held& held, const Event& event) {
+                    if (!watches.hear(held, event)) event_printer.print(held, event, session);
+                    // The prompt, or the notice of a wait, shows the state, even if nothing is
+                    // printed.
+                    if (event.type == Event::Type::Session && shows_state)
+                      eventfd_write(base.loop.wake_fd(), 1);
+                  });
   if (reports_waits) report_waits(base, session);
+  RefusalReport refusals(session, [&](const std::string& refusal) {
+    queue.add(Stream::Err, event_note(settings.value("output") == "json", style.err_is_terminal,
+                                      refusal + what_is_done(arguments)));
+  });
+  session.on_wait([&] {
+    if (shows_state) eventfd_write(base.loop.wake_fd(), 1);
+    if (!arguments.quiet && !arguments.drop_in) refusals.wait_begins();
+  });
   const auto attachment = watches.attach(session);
   // The server answers while the rest is set up and the words are parsed.
   if (begins_with_request(arguments)) session.open_early();
@@ -486,6 +563,10 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
   base.stop_warning = {};
   base.awaited_since = {};
   locks.close(leave_patience);
+  if (arguments.drop_in) {
+    monitor.with_lock([&](const Monitor::Held& held) { event_printer.end(held); });
+    leave_session(base, session, result);
+  }
   session.close();
   if (programs) programs->close();
   base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });

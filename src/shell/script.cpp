@@ -26,6 +26,7 @@ enum class AfterFailure {
   Stop,      ///< and say where on stderr, unless the script is a single command
   NameLine,  ///< on stderr, unless it is a single command, and continue
   GoOn,      ///< silently, as zkCli; but stop after a lock command
+  Forget,    ///< continue silently; the last line's status counts, as in zkCli
 };
 
 /// A line of a file, or a command of -c, and where it stands.
@@ -118,6 +119,11 @@ int Run::lines(const Lines& lines) const {
          .line = lines.name.empty() ? 0 : std::max<std::size_t>(line.number, 1),
          .in_text = false});
     const int result = interpreter.run_line(line.text);
+    if (after_failure == AfterFailure::Forget) {
+      // Neither blank lines nor `quit` have a status.
+      if (!trimmed(line.text).empty() && !interpreter.quit()) first_failure = result;
+      continue;
+    }
     if (result == status::ok) continue;
     if (first_failure == status::ok) first_failure = result;
     if (after_failure == AfterFailure::GoOn && !was_about_locks()) continue;
@@ -186,9 +192,10 @@ int run_scripts(Interpreter& interpreter, Output& out, const Arguments& argument
   if (piped) scripts.push_back({.kind = ScriptSource::Kind::File, .text = "-"});
   const Run run{.interpreter = interpreter,
                 .out = out,
-                .after_failure = arguments.keep_going ? AfterFailure::NameLine
-                                 : piped              ? AfterFailure::GoOn
-                                                      : AfterFailure::Stop,
+                .after_failure = arguments.keep_going         ? AfterFailure::NameLine
+                                 : piped && arguments.drop_in ? AfterFailure::Forget
+                                 : piped                      ? AfterFailure::GoOn
+                                                              : AfterFailure::Stop,
                 .pipe = arguments.pipe,
                 .line_end = piped ? LineEnd::AsInJava : LineEnd::Newline,
                 .stop = stop};

@@ -1,6 +1,7 @@
 // Shell: the interactive zksh.
 #include "shell/shell.h"
 
+#include "base/process.h"
 #include "base/secrets.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
@@ -104,7 +105,10 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
                             : std::vector<StyledBytes>();
                },
            .is_unfinished =
-               [](std::string_view text) { return parts_of(text, PartBy::Line).back().open; }}),
+               [this](std::string_view text) {
+                 return !is_drop_in() && parts_of(text, PartBy::Line).back().open;
+               },
+           .bare = is_drop_in()}),
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),
       background_(monitor, loop.wake_fd(), around_, jobs_) {
@@ -126,9 +130,10 @@ Shell::~Shell() {
 }
 
 int Shell::run() {
-  around_.services.queue.add(
-      Stream::Err,
-      fmt::format("zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION));
+  if (!is_drop_in())
+    around_.services.queue.add(
+        Stream::Err,
+        fmt::format("zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION));
   keep_connected();
   LoopEvents events;
   events.reads_input = [this] { return editor_.reads(); };
@@ -231,7 +236,7 @@ Completion Shell::complete(const CompletionRequest& request) {
 
 void Shell::start(const std::string& line) {
   if (const auto background = background_line(line);
-      background && !around_.transaction.get().is_open()) {
+      background && !is_drop_in() && !around_.transaction.get().is_open()) {
     around_.history.get().add(line);
     background_.start(*background);
     status_ = status::ok;
@@ -243,13 +248,15 @@ void Shell::start(const std::string& line) {
   quit_ = std::make_shared<bool>(false);
   auto around = around_;
   around.suspension = suspension_;
-  command_ = std::make_unique<Job>(monitor_, loop_.wake_fd(),
-                                   [around, line, quit = quit_](const std::stop_token& stop) {
-                                     Interpreter interpreter(around, Input::Terminal, stop);
-                                     const int result = interpreter.run_line(line);
-                                     *quit = interpreter.quit();
-                                     return result;
-                                   });
+  command_ = std::make_unique<Job>(
+      monitor_, loop_.wake_fd(),
+      [around, line, quit = quit_,
+       input = is_drop_in() ? Input::Pipe : Input::Terminal](const std::stop_token& stop) {
+        Interpreter interpreter(around, input, stop);
+        const int result = interpreter.run_line(line);
+        *quit = interpreter.quit();
+        return result;
+      });
 }
 
 /// Handles the end of the command, and prompts if nothing else is to be run.
@@ -275,9 +282,15 @@ void Shell::handle_jobs() {
   }
   if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
   if (!editor_.active())
-    editor_.begin(prompt());
+    editor_.begin(prompt(), is_at_row_begin());
   else
     editor_.set_prompt(prompt());
+}
+
+/// Whether the last output ended its line: not known if a program may have written to the terminal.
+bool Shell::is_at_row_begin() {
+  const auto before = std::exchange(programs_started_, Process::started());
+  return printer_.ended_line() && before == programs_started_;
 }
 
 /// Drops lines pasted after one that failed or was moved to the background.

@@ -80,6 +80,8 @@ class Shell {
  private:
   void accept(const std::optional<std::string>& line);
   bool may_decorate() const;
+  /// Whether zksh runs in the place of zkCli.
+  bool is_drop_in() const { return around_.services.settings.drop_in; }
   bool may_leave();
   Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
@@ -97,6 +99,7 @@ class Shell {
   void keep_connected();
   std::string prompt() const;
   bool drained();
+  bool is_at_row_begin();
 
   Loop& loop_;
   Monitor& monitor_;
@@ -121,6 +124,7 @@ class Shell {
   int accepted_ = 0;        ///< number of lines
   int leave_refused_ = -1;  ///< accepted_ at the last warning about what ends with the shell
   int interrupts_ = 0;      ///< since the command was started
+  std::size_t programs_started_ = 0;  ///< Process::started at the last prompt
   int status_ = 0;
 };
 

@@ -83,6 +83,11 @@ class Znodes:
         # Stat: czxid, mzxid, ctime, mtime, version
         return struct.unpack_from(">qqqqi", self._call(EXISTS, path, pack_string(path) + b"\0"))[4]
 
+    def owner(self, path):
+        """The session of an ephemeral; 0 of other nodes."""
+        # Stat: as above, cversion, aversion, ephemeralOwner
+        return struct.unpack_from(">qqqqiiiq", self._call(EXISTS, path, pack_string(path) + b"\0"))[7]
+
     def permissions(self, path):
         """The bits of the first entry of its ACL."""
         return struct.unpack_from(">ii", self._call(GET_ACL, path, pack_string(path)))[1]

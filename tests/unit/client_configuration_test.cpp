@@ -33,7 +33,7 @@ class ClientConfiguration : public testing::Test {
     try {
       Configuration configuration;
       warning.clear();
-      take_security(configuration, file, warning);
+      take_security(configuration, file, false, warning);
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -62,8 +62,8 @@ TEST_F(ClientConfiguration, WarnsOfStoresThatCountForNothing) {
 
 TEST_F(ClientConfiguration, NamesAFileThatCannotBeRead) {
   Configuration configuration;
-  EXPECT_THROW(take_security(configuration, "/nonexistent/file", warning), UsageError);
-  EXPECT_THROW(take_security(configuration, "/", warning), UsageError);
+  EXPECT_THROW(take_security(configuration, "/nonexistent/file", false, warning), UsageError);
+  EXPECT_THROW(take_security(configuration, "/", false, warning), UsageError);
 }
 
 }  // namespace
