@@ -12,6 +12,7 @@ EXPECTED = {
     "share/doc/zksh/LICENSE", "share/doc/zksh/README.md",
     "share/bash-completion/completions/zksh", "share/zsh/vendor-completions/_zksh",
     "share/fish/vendor_completions.d/zksh.fish",
+    *(f"lib/zksh/bin/{name}" for name in ("zkCli.sh", "zookeeper-client", "zookeeper-shell", "zookeeper-shell.sh")),
 } | {f"share/doc/zksh/examples/{path.name}" for path in (pathlib.Path(__file__).parents[1] / "examples").iterdir()
      if path.suffix in (".sh", ".zk")}
 

@@ -1,0 +1,3 @@
+#!/bin/bash
+zkCli.sh -server "$ZK" create /config "a=1" > /dev/null 2>&1
+zkCli.sh -server "$ZK" get /config 2>/dev/null | grep -A 1 WatchedEvent | tail -n 1

@@ -1,0 +1,2 @@
+#!/bin/sh
+zkCli.sh -server "$ZK" ls /

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf '\n\nls /\n\n' | zkCli.sh -server "$ZK" 2>/dev/null | tail -1

@@ -1,0 +1,9 @@
+#!/bin/sh
+zkCli.sh -server "$ZK" <<EOF 2>/dev/null
+# first the root
+create /a 1
+
+create /a/b 2
+# done
+EOF
+echo "status $?"

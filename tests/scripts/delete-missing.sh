@@ -1,0 +1,4 @@
+#!/bin/sh
+zkCli.sh -server "$ZK" delete /nowhere 2>/dev/null
+echo "status $?"
+echo 'delete /nowhere' | zkCli.sh -server "$ZK" 2>&1 | grep -c 'does not exist'

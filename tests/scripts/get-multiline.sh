@@ -1,0 +1,3 @@
+#!/bin/bash
+zkCli.sh -server "$ZK" create /ini $'[main]\nkey = value\n' >/dev/null 2>&1
+zkCli.sh -server "$ZK" get /ini 2>/dev/null | sed -n '/^\[main\]/,$p'

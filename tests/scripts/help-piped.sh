@@ -1,0 +1,2 @@
+#!/bin/sh
+echo help | zkCli.sh -server "$ZK" 2>&1 | sed -n '/^ZooKeeper -server/,$p' | head -3

@@ -1,0 +1,3 @@
+#!/bin/sh
+zookeeper-shell >/dev/null 2>&1
+echo "status $?"

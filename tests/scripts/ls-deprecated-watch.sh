@@ -1,0 +1,3 @@
+#!/bin/sh
+zkCli.sh -server "$ZK" create /d 1 >/dev/null 2>&1
+zkCli.sh -server "$ZK" ls / true 2>/dev/null | tail -1

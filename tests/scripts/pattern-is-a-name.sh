@@ -1,0 +1,5 @@
+#!/bin/sh
+zkCli.sh -server "$ZK" create '/a*' star >/dev/null 2>&1
+zkCli.sh -server "$ZK" create /ab plain >/dev/null 2>&1
+zkCli.sh -server "$ZK" get '/a*' 2>/dev/null | tail -1
+zkCli.sh -server "$ZK" delete '/a?' >/dev/null 2>&1; echo "status $?"

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf 'create /z 1\nget /z\nredo 1\n' | zkCli.sh -server "$ZK" 2>/dev/null | tail -2

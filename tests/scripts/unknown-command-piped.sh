@@ -1,0 +1,3 @@
+#!/bin/sh
+printf 'ls /\nfrobnicate\n' | zkCli.sh -server "$ZK" >/dev/null 2>&1; echo "status $?"
+printf 'frobnicate\nls /\n' | zkCli.sh -server "$ZK" >/dev/null 2>&1; echo "status $?"

@@ -1,0 +1,2 @@
+#!/bin/sh
+zkCli.sh -waitforconnection -timeout 10000 -server "$ZK" ls / 2>/dev/null | tail -1
