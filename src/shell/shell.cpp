@@ -135,7 +135,9 @@ int Shell::run() {
         Stream::Err,
         fmt::format("zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION));
   keep_connected();
+  first_prompt_by_ = Clock::now() + std::chrono::milliseconds(200);
   LoopEvents events;
+  events.look_again = [this] { return first_prompt_by_; };
   events.reads_input = [this] { return editor_.reads(); };
   events.input_waits = [this] { return editor_.active() && editor_.pending(); };
   events.input = [this] { editor_.feed(); };
@@ -281,10 +283,19 @@ void Shell::handle_jobs() {
     if (!problem_reported_ && !connector_problem_.empty()) report(around_, connector_problem_);
   }
   if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
+  if (awaits_first_prompt()) return;
   if (!editor_.active())
     editor_.begin(prompt(), is_at_row_begin());
   else
     editor_.set_prompt(prompt());
+}
+
+/// Whether the first prompt had better wait for the connection: it is then shown once.
+bool Shell::awaits_first_prompt() {
+  const bool awaits = first_prompt_by_ && Clock::now() < *first_prompt_by_ &&
+                      around_.client.current_state() == SessionState::Connecting;
+  if (!awaits) first_prompt_by_.reset();
+  return awaits;
 }
 
 /// Whether the last output ended its line: not known if a program may have written to the terminal.

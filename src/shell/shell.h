@@ -100,6 +100,7 @@ class Shell {
   std::string prompt() const;
   bool drained();
   bool is_at_row_begin();
+  bool awaits_first_prompt();
 
   Loop& loop_;
   Monitor& monitor_;
@@ -124,7 +125,8 @@ class Shell {
   int accepted_ = 0;        ///< number of lines
   int leave_refused_ = -1;  ///< accepted_ at the last warning about what ends with the shell
   int interrupts_ = 0;      ///< since the command was started
-  std::size_t programs_started_ = 0;  ///< Process::started at the last prompt
+  std::optional<Clock::time_point> first_prompt_by_{};  ///< until the first prompt
+  std::size_t programs_started_ = 0;                    ///< Process::started at the last prompt
   int status_ = 0;
 };
 
