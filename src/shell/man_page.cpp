@@ -2,6 +2,7 @@
 #include "shell/man_page.h"
 
 #include "base/text.h"
+#include "base/words.h"
 #include "command/help.h"
 #include "command/json_fields.h"
 #include "config/configuration.h"
@@ -252,10 +253,10 @@ std::string keys_list() {
 }
 
 std::string drop_in_list() {
-  std::string text;
+  std::string text = ".PP\n.RS 4\n.nf\n";
   for (const auto& [name, value] : drop_in_settings())
-    text += fmt::format(".TP\n{} = {}\n", bold(name), roff(value));
-  return text;
+    text += fmt::format("{} = {}\n", name, roff(trimmed(value)));
+  return text + ".fi\n.RE\n";
 }
 
 }  // namespace

@@ -527,7 +527,9 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
   });
   session.on_wait([&] {
     if (shows_state) eventfd_write(base.loop.wake_fd(), 1);
-    if (!arguments.quiet && !arguments.drop_in) refusals.wait_begins();
+    // Whoever gives up within a second says so then.
+    const bool soon = arguments.session.connect_timeout <= std::chrono::seconds(1);
+    if (!arguments.quiet && !arguments.drop_in && !soon) refusals.wait_begins();
   });
   const auto attachment = watches.attach(session);
   // The server answers while the rest is set up and the words are parsed.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Addauth in script, as scripts do it.
 zkCli.sh -server "$ZK" 2>&1 <<'EOF' | tail -n 4
 addauth digest admin:secret
 create /private p auth::cdrwa

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Ansible digest acl, as scripts do it.
 set -e
 zkCli.sh -server "$ZK" create /solr '' > /dev/null
 zkCli.sh -server "$ZK" setAcl /solr world:anyone:rwcda > /dev/null

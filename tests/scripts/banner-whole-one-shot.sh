@@ -1,2 +1,3 @@
 #!/bin/sh
+# Banner whole one shot, as scripts do it.
 zkCli.sh -server "$ZK" ls /

@@ -1,2 +1,3 @@
 #!/bin/sh
+# Banner whole piped, as scripts do it.
 echo 'ls /' | zkCli.sh -server "$ZK"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Create parents loop, as scripts do it.
 path=/kafka/cluster/main
 current=
 for part in ${path//\// }; do

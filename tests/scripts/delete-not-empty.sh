@@ -1,4 +1,5 @@
 #!/bin/bash
+# Delete not empty, as scripts do it.
 zkCli.sh -server "$ZK" >/dev/null 2>&1 <<EOF
 create /app 1
 create /app/x 2

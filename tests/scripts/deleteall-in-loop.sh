@@ -1,4 +1,5 @@
 #!/bin/bash
+# Deleteall in loop, as scripts do it.
 zkCli.sh -server "$ZK" >/dev/null 2>&1 <<EOF
 create /brokers b
 create /brokers/topics t

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Kafka topic cleanup, as scripts do it.
 zookeeper-shell "$ZK" >/dev/null 2>&1 <<EOF
 create /admin a
 create /admin/delete_topics d

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Ls count children, as scripts do it.
 zkCli.sh -server "$ZK" >/dev/null 2>&1 <<EOF
 create /w w
 create /w/a 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Ls recursive backup, as scripts do it.
 zkCli.sh -server "$ZK" >/dev/null 2>&1 <<EOF
 create /r r
 create /r/b 2

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Retry until created, as scripts do it.
 tries=0
 until zkCli.sh -server "$ZK" create /test-word jimjams 2>&1 | grep -q '^Created /test-word'; do
   tries=$((tries + 1)); [ $tries -gt 5 ] && exit 1

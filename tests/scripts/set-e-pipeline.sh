@@ -1,4 +1,5 @@
 #!/bin/bash
+# Set e pipeline, as scripts do it.
 set -eo pipefail
 zkCli.sh -server "$ZK" create /p 1 2>&1 | grep -q Created
 printf 'create /p 2\nset /p 3\n' | zkCli.sh -server "$ZK" >/dev/null 2>&1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Set or create, as scripts do it.
 put() { zkCli.sh -server "$ZK" set "$1" "$2" >/dev/null 2>&1 || zkCli.sh -server "$ZK" create "$1" "$2" >/dev/null 2>&1; }
 put /k v1
 put /k v2

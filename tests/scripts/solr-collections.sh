@@ -1,4 +1,5 @@
 #!/bin/bash
+# Solr collections, as scripts do it.
 zkCli.sh -server "$ZK" >/dev/null 2>&1 <<EOF
 create /solr s
 create /solr/collections c

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""Scripts that call zkCli.sh do with zksh in its place what they did: output, status and tree are those that
-record.py has written down from the real one. README.md lists what differs on purpose."""
+"""Scripts that call zkCli.sh do with zksh in its place what they did before.
+
+Output, status and tree are those that record.py has written down from the real one. README.md lists what differs on
+purpose."""
 import os
 import tempfile
 import unittest

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Tokens and quotes, as scripts do it.
 zkCli.sh -server "$ZK" 2>&1 <<'EOF' | tail -n 6
 create /q1 "two words"
 create /q2 it's

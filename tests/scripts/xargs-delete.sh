@@ -1,4 +1,5 @@
 #!/bin/bash
+# Xargs delete, as scripts do it.
 zkCli.sh -server "$ZK" >/dev/null 2>&1 <<EOF
 create /old-1 1
 create /old-2 1
