@@ -10,7 +10,8 @@ void declare_work_limits(Options& options, WorkOptions& target) {
                           "Maximum number of requests in flight, from 1 to 65536; default: 256.");
   options.common().number(
       "--rate", target.rate, "requests/s",
-      "Maximum number of requests per second; each operation of a transaction counts.");
+      "Maximum number of requests per second; each operation of a transaction counts, and each "
+      "read of several that go together.");
 }
 
 void declare_walk(Options& options, WalkOptions& target) {

@@ -109,9 +109,10 @@ class WalkReads {
         pace_(client, plan.limits.rate),
         takes_values_(plan.data || plan.stats),
         // The sizes of values are not known at first.
-        size_(takes_values_ ? 4 : 256,
-              std::min({takes_values_ ? most_values_at_once : 256, plan.limits.window,
-                        plan.limits.rate == 0 ? any_depth : plan.limits.rate / 10 + 1})) {}
+        size_(takes_values_ ? 4 : 256, std::min({takes_values_ ? most_values_at_once : 256,
+                                                 plan.limits.window, fifth_of_a_second() / 2 + 1})),
+        most_nodes_(std::min(takes_values_ ? most_values : 8 * plan.limits.window,
+                             fifth_of_a_second() + 2)) {}
 
   /// Whether another node may be requested; `first`: the node that all others wait for.
   bool has_room(bool first) const {
@@ -120,8 +121,7 @@ class WalkReads {
     const auto requests =
         requests_in_flight_ + (are_batched_ ? next_.size() / size_.now() : next_.size());
     if (requests >= plan_.limits.window) return false;
-    if (are_batched_ && nodes >= (takes_values_ ? most_values : 8 * plan_.limits.window))
-      return false;
+    if (are_batched_ && nodes >= most_nodes_) return false;
     const auto expected = (nodes + 1) * usual_value_;
     return expected <= bytes_expected && (first || bytes_ahead_ + expected <= value_bytes);
   }
@@ -306,6 +306,11 @@ class WalkReads {
     usual_value_ = std::max(size, usual_value_ - usual_value_ / 64);
   }
 
+  /// The number of nodes that the rate allows within that time: answers are looked at in between.
+  std::size_t fifth_of_a_second() const {
+    return plan_.limits.rate == 0 ? most_values << 20U : plan_.limits.rate / 5;
+  }
+
   bool is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
 
   static std::size_t memory(const WalkStop& node) {
@@ -318,6 +323,7 @@ class WalkReads {
   Pace pace_;
   const bool takes_values_;  ///< from the server, be it for their Stats
   BatchSize size_;
+  const std::size_t most_nodes_;    ///< on their way, in batches
   std::vector<Asked> next_;         ///< to be sent, together
   std::vector<Asked> next_single_;  ///< to be sent, each by itself
   std::deque<Batch> batches_;

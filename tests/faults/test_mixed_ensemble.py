@@ -44,7 +44,7 @@ class MixedEnsemble(unittest.TestCase):
         done = run_zksh("-s", cls.old.address, "-c", "sync /t; count /t")
         assert done.stdout.split()[-1] == str(NODES + 2), done
 
-    def walk(self, address, *words, rate=500):
+    def walk(self, address, *words, rate=200):
         process = subprocess.Popen([ZKSH, "-s", address, "--connect-timeout", "30s", *words, "--rate", str(rate), "/t"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
@@ -53,8 +53,8 @@ class MixedEnsemble(unittest.TestCase):
         return process
 
     def finished(self, process, begun=b""):
-        out, err = process.communicate(timeout=120)
-        self.assertEqual(0, process.returncode, err)
+        out, err = process.stdout.read(), process.stderr.read()  # not `communicate`, which lacks what was buffered
+        self.assertEqual(0, process.wait(120), err)
         return (begun + out).decode().splitlines(), err.decode()
 
     def moves(self, first, second):
