@@ -15,6 +15,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 sys.path.insert(0, str(HERE.parent / "peers"))
 import keys  # noqa: E402
 import locks  # noqa: E402
+import past  # noqa: E402
 import peers  # noqa: E402
 import processes  # noqa: E402
 import trees  # noqa: E402
@@ -22,7 +23,8 @@ from contest import Contest  # noqa: E402
 from server import Server  # noqa: E402
 
 BENCHES = {"get": processes.get, "tree": processes.tree, "trees": trees.trees, "pipe": processes.pipe,
-           "process": processes.process, "lock": locks.lock, "waited": locks.waited, "crowd": locks.crowd, "keys": keys.keys}
+           "process": processes.process, "lock": locks.lock, "waited": locks.waited, "crowd": locks.crowd, "keys": keys.keys,
+           "past": past.past}
 
 
 class Ground(Server):
@@ -61,6 +63,8 @@ def parse_arguments():
     parser.add_argument("--wait", type=float, default=0.6, help="before handoffs of waited, in session timeouts")
     parser.add_argument("--wait-repeats", type=int, default=5)
     parser.add_argument("--keys", type=int, default=2000, help="pressed in each part of keys")
+    parser.add_argument("--log-mib", type=int, default=1024, help="the size of the log of past")
+    parser.add_argument("--log-rounds", type=int, default=3)
     parser.add_argument("--check", action="store_true", help="status 1 when a bound is missed")
     parser.add_argument("--smoke", action="store_true",
                         help="tiny numbers: does the bench itself work? Bounds are not judged")
@@ -76,6 +80,7 @@ def parse_arguments():
         options.crowd, options.crowd_repeats = 20, 1
         options.wait, options.wait_repeats = 0.01, 1
         options.keys = 30
+        options.log_mib, options.log_rounds = 1, 1
     return options
 
 

@@ -355,5 +355,48 @@ class WithoutDigests(TxnsTest):
         self.assertIn("a server starts", self.txns("--check"))
 
 
+@needs(3, 5)
+class Ensemble(TxnsTest):
+    """Three members, of which the leader is killed: two epochs, and logs that differ where a multi failed."""
+
+    def test_members_tell_the_same(self):
+        script = self.file("script", "\n".join([
+            "create /a x", "create -e /e y", *(f"set /a {number}" for number in range(30)), "multi 'create /f x' 'create /none/f y'",
+            "create /b z", "sandbox -o json"]) + "\n")
+        sandbox = subprocess.Popen([ZKSH, "--sandbox=3", "-k", "-q"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, env=environment(self.directory, TMPDIR=self.directory), text=True)
+        self.addCleanup(self.end, sandbox)
+        with open(script, encoding="utf-8") as file:
+            sandbox.stdin.write(file.read())
+        sandbox.stdin.flush()
+        servers = []
+        while len(servers) < 3:
+            line = sandbox.stdout.readline()
+            servers += [json.loads(line)] if line.startswith('{"serverId"') else []
+        leader = next(server["serverId"] for server in servers if server["role"] == "leader")
+        sandbox.stdin.write(f"sandbox stop {leader}\n" + "".join(f"create /later{number} x\n" for number in range(5)) + "sync /\nget /later4\n")
+        sandbox.stdin.flush()
+        while sandbox.stdout.readline() != "x\n":
+            pass
+        [top] = glob.glob(self.directory + "/zksh-sandbox*")
+        places = {number: f"{top}/server-{number}/data" for number in (1, 2, 3)}
+        others = [places[number] for number in places if number != leader]
+        joined = [word for place in places.values() for word in ("--in", place)]
+        status, out, err = self.run_zksh("txns", *joined, "-o", "plain", "--op", "create,set", server="127.0.0.1:1")
+        self.assertEqual((status, err), (0, ""))
+        rows = [line.split("\t") for line in out.splitlines()]
+        paths = [row[5] for row in rows]
+        self.assertEqual(paths.count("/a"), 31)
+        self.assertNotIn("/f", paths)
+        self.assertEqual(paths[-1], "/later4")
+        self.assertEqual(len({int(row[1], 16) >> 32 for row in rows}), 2)
+        self.assertEqual(len({row[1] for row in rows}), len(rows))
+        for place in others:
+            self.assertIn("a server starts", self.txns("--check", place=place))
+        dumps = [self.run_zksh("dump", "--in", place, "/") for place in others]
+        self.assertEqual(dumps[0], dumps[1])
+        self.assertEqual(dumps[0][0], 0)
+
+
 if __name__ == "__main__":
     unittest.main()
