@@ -114,8 +114,7 @@ class Unpacking {
       packed_ = std::move(piece_);
     } else if (piece_.starts_with(snappy_magic)) {
       snappy_ = true;
-      packed_ = std::move(piece_);
-      packed_at_ = snappy_header;
+      packed_ = std::move(piece_);  // its header is the first of those that next_block skips
     }
     first_ = true;
   }
