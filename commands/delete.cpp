@@ -1,5 +1,6 @@
 // delete: remove a node without children.
 #include "command/command.h"
+#include "command/zkcli_style.h"
 #include "node/listing.h"
 
 namespace zksh::command_delete {
@@ -18,9 +19,9 @@ void declare(Options& o, Args& a) {
 
 /// zkCli 3.8 accepts any word here, reports the form as deprecated, and ignores the word; 3.4 read
 /// a version, and did not remove the node if that did not match.
-std::int32_t requested_version(const Args& a, const NodeWords& given) {
+std::int32_t requested_version(const Context& cx, const Args& a, const NodeWords& given) {
   if (a.version) return *a.version;
-  if (!given.legacy) return -1;
+  if (!given.legacy || !old_version_counts(cx)) return -1;
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 
@@ -48,7 +49,7 @@ constexpr DeprecatedForm old_form{"delete path [version]", "delete [-v version] 
 
 Sent run(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, &old_form);
-  const auto version = requested_version(a, given);
+  const auto version = requested_version(cx, a, given);
   if (given.paths.size() == 1) return remove(cx, given.paths.front(), version);
   return each_node(cx, given.paths,
                    [&](const std::string& path) { return remove(cx, path, version).finish(); });
@@ -58,7 +59,7 @@ Op operation(Context& cx, const Args& a) {
   const auto given = node_words(cx, a.paths, is_number, nullptr);
   if (given.paths.size() > 1)
     throw ValueError("delete takes one node in a transaction; use one operation per node");
-  return RemoveOp{.path = given.paths.front(), .version = requested_version(a, given)};
+  return RemoveOp{.path = given.paths.front(), .version = requested_version(cx, a, given)};
 }
 
 }  // namespace

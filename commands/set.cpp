@@ -43,7 +43,9 @@ std::string bytes_of(const Context& cx, const Args& a) {
 SetOp set_op(const Context& cx, const Args& a) {
   return {.path = cx.resolve(a.path),
           .data = bytes_of(cx, a),
-          .version = a.version ? *a.version : a.legacy_version.value_or(-1)};
+          .version = a.version                ? *a.version
+                     : old_version_counts(cx) ? a.legacy_version.value_or(-1)
+                                              : -1};
 }
 
 Op operation(Context& cx, const Args& a) {

@@ -97,7 +97,9 @@ Sent run(Context& cx, const Args& a) {
   if (a.recursive && acl.empty())
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
   refuse_empty(acl);
-  const auto version = a.version ? *a.version : a.legacy_version.value_or(-1);
+  const auto version = a.version                ? *a.version
+                       : old_version_counts(cx) ? a.legacy_version.value_or(-1)
+                                                : -1;
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
   if (a.stat || prints_as_34(cx)) {
     std::optional<Stat> stat;

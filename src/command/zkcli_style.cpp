@@ -168,6 +168,11 @@ bool zkcli_has(std::string_view name) {
          std::ranges::any_of(commands_of_34, [&](const auto& old) { return old.name == name; });
 }
 
+bool old_version_counts(const Context& cx) {
+  const auto& settings = cx.services.settings;
+  return !settings.drop_in || mimicked_zkcli(settings) == ZkCliVersion::V34;
+}
+
 std::string zkcli_usage(ZkCliVersion version) {
   if (version == ZkCliVersion::V34) {
     std::string text = "ZooKeeper -server host:port cmd args\n";

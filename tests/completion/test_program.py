@@ -83,7 +83,7 @@ class WithServer(unittest.TestCase):
 
     def test_the_server_is_that_of_the_command_line(self):
         for words in (["-s", self.server.address], ["--server=" + self.server.address],
-                      ["-server", self.server.address], ["-s" + self.server.address]):
+                      ["-server", self.server.address]):
             self.assertEqual(["/food/", "/fool"], offered(*words, "get", "/fo"), words)
         self.assertEqual(["/apple"], offered("-s", self.server.address + "/food", "get", "/"))
 
