@@ -89,6 +89,15 @@ Pending<std::vector<Identity>> Client::start_who_am_i() {
   return unimplemented<std::vector<Identity>>();
 }
 
+Pending<std::int64_t> Client::start_add_watch(const std::string& /*path*/, WatchMode /*mode*/,
+                                              const Mailbox& /*mailbox*/) {
+  return unimplemented<std::int64_t>();
+}
+
+Pending<Nothing> Client::start_end_watch(const std::string& /*path*/, const Mailbox& /*mailbox*/) {
+  return unimplemented<Nothing>();
+}
+
 void Client::learn_server(const std::string& path, const std::stop_token& stop) {
   await_connection(path, stop);
 }

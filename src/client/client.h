@@ -354,6 +354,18 @@ class Client {
   virtual Pending<std::int64_t> start_count_descendants(const std::string& path);
   /// The identities of the session, as the server knows them (3.7).
   virtual Pending<std::vector<Identity>> start_who_am_i();
+  /// Has the server report the changes of a node, which need not exist, or of a subtree, into the
+  /// mailbox as they happen (3.6), until the connection is lost. Replaces the mode of a watch that
+  /// reports there. The answer is the zxid from which on changes are reported: all later ones.
+  /// Unimplemented also if the server cannot keep this mode beside that of another watch on the
+  /// node (before 3.9).
+  virtual Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
+                                                const Mailbox& mailbox);
+  /// Ends it; code no_watcher if there is none. Watches of others on the node stay.
+  virtual Pending<Nothing> start_end_watch(const std::string& path, const Mailbox& mailbox);
+  /// The greatest zxid that the session's servers have shown it: the events of changes up to it
+  /// have arrived. 0 if there is no session.
+  virtual std::int64_t last_zxid(const Monitor::Held& /*held*/) { return 0; }
   /// Blocks until there is a connection, and it is known what its server supports, or the server
   /// does not say so for a second. Throws as await_connection.
   virtual void learn_server(const std::string& path, const std::stop_token& stop);

@@ -75,6 +75,14 @@ class ForwardingClient : public Client {
     return inner_.start_count_descendants(path);
   }
   Pending<std::vector<Identity>> start_who_am_i() override { return inner_.start_who_am_i(); }
+  Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
+                                        const Mailbox& mailbox) override {
+    return inner_.start_add_watch(path, mode, mailbox);
+  }
+  Pending<Nothing> start_end_watch(const std::string& path, const Mailbox& mailbox) override {
+    return inner_.start_end_watch(path, mailbox);
+  }
+  std::int64_t last_zxid(const Monitor::Held& held) override { return inner_.last_zxid(held); }
   void learn_server(const std::string& path, const std::stop_token& stop) override {
     inner_.learn_server(path, stop);
   }

@@ -77,17 +77,17 @@ void PersistentWatches::settle(std::chrono::milliseconds longest, const std::sto
 }
 
 void PersistentWatches::serve(const std::stop_token& stop) {
-  WatchedTree tree(*client_, mailbox_, most_bytes_);
+  NodeWatches watches(*client_, mailbox_, survey_, most_bytes_);
   const auto has_work = [&](const Monitor::Held& held) {
-    return tree.in_doubt() || !(*mailbox_)(held).empty() || !state_(held).requests.empty();
+    return watches.in_doubt() || !(*mailbox_)(held).empty() || !state_(held).requests.empty();
   };
   while (monitor_.wait(stop, has_work)) {
     try {
-      serve_once(tree, stop);
+      serve_once(watches, stop);
     } catch (const Cancelled&) {
       break;                                 // the shell exits
     } catch (const std::exception& error) {  // of Error and the library, such as bad_alloc
-      give_up(tree, error.what());
+      give_up(watches, error.what());
     }
   }
   monitor_.change([&](const Monitor::Held& held) {
@@ -100,8 +100,8 @@ void PersistentWatches::serve(const std::stop_token& stop) {
 }
 
 /// Ends all watches, and says so.
-void PersistentWatches::give_up(WatchedTree& tree, const std::string& reason) {
-  tree.clear();
+void PersistentWatches::give_up(NodeWatches& watches, const std::string& reason) {
+  watches.clear();
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     for (const auto& request : std::exchange(state.in_progress, {}))
@@ -114,7 +114,7 @@ void PersistentWatches::give_up(WatchedTree& tree, const std::string& reason) {
   });
 }
 
-void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& stop) {
+void PersistentWatches::serve_once(NodeWatches& watches, const std::stop_token& stop) {
   std::deque<Event> events;
   std::deque<Request> requests;
   monitor_.with_lock([&](const Monitor::Held& held) {
@@ -124,17 +124,17 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
     state.in_progress = requests;
     state.taken += events.size();
   });
-  for (const auto& event : events) tree.note(event);
-  tree.resolve_doubts();
-  tree.catch_up(stop);
-  report_events(tree);
+  for (const auto& event : events) watches.note(event);
+  watches.resolve_doubts();
+  watches.catch_up(stop);
+  report_events(watches);
   std::vector<std::optional<Result>> results;
   results.reserve(requests.size());
-  for (const auto& request : requests) results.push_back(carry_out(tree, request, stop));
+  for (const auto& request : requests) results.push_back(carry_out(watches, request, stop));
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     state.reported += events.size();
-    state.in_doubt = tree.in_doubt();
+    state.in_doubt = watches.in_doubt();
     state.in_progress.clear();
     std::deque<Request> again;
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -145,14 +145,14 @@ void PersistentWatches::serve_once(WatchedTree& tree, const std::stop_token& sto
     }
     state.requests.insert(state.requests.begin(), std::make_move_iterator(again.begin()),
                           std::make_move_iterator(again.end()));
-    state.roots = tree.roots();
-    state.active = !tree.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
+    state.roots = watches.roots();
+    state.active = !watches.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
   });
 }
 
-void PersistentWatches::report_events(WatchedTree& tree) {
-  const auto events = tree.take_events();
-  const auto unlistable = tree.take_unlistable();
+void PersistentWatches::report_events(NodeWatches& watches) {
+  const auto events = watches.take_events();
+  const auto unlistable = watches.take_unlistable();
   monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& event : events) report_.event(held, event);
     if (!unlistable.empty())
@@ -166,38 +166,28 @@ void PersistentWatches::report_events(WatchedTree& tree) {
 
 /// nullopt: the connection was lost, and there is another one; the request must be repeated when
 /// the events of both have been noted.
-std::optional<PersistentWatches::Result> PersistentWatches::carry_out(WatchedTree& tree,
+std::optional<PersistentWatches::Result> PersistentWatches::carry_out(NodeWatches& watches,
                                                                       const Request& request,
                                                                       const std::stop_token& stop) {
   if (!request.add)
-    return Result{tree.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
-  const auto watch = tree.roots().find(request.path);
-  std::optional<WatchMode> before;
-  if (watch != tree.roots().end()) before = watch->second;
-  tree.add(request.path, *request.mode);
+    return Result{watches.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
   Result result;
   try {
-    result.code = tree.catch_up(stop);
+    result.code = watches.add(request.path, *request.mode, stop);
   } catch (const TooManyNodes& error) {
     result = {code::system_error, error.what()};
   }
-  if (result.code != code::ok && before) {
-    tree.add(request.path, *before);
-    tree.catch_up(stop);
-  } else if (result.code != code::ok) {
-    tree.remove(request.path, request.mode);
-  }
-  tree.take_events();  // existing nodes are not reported
-  report_events(tree);
-  if (is_repeatable_failure(result.code)) return await_repeat(tree, request, result.code, stop);
+  report_events(watches);
+  if (is_repeatable_failure(result.code)) return await_repeat(watches, request, result.code, stop);
   return result;
 }
 
 /// nullopt: there is a connection again; else the result of the request.
 std::optional<PersistentWatches::Result> PersistentWatches::await_repeat(
-    const WatchedTree& tree, const Request& request, int code, const std::stop_token& stop) {
+    const NodeWatches& watches, const Request& request, int code, const std::stop_token& stop) {
   try {
-    await_reconnection(*client_, request.path, std::max(tree.last_answer(), request.since), stop);
+    await_reconnection(*client_, request.path, std::max(watches.last_answer(), request.since),
+                       stop);
   } catch (const ZkError& error) {
     return Result{error.code(), {}};
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/client.h"
-#include "client/watched_tree.h"
+#include "client/node_watches.h"
 
 #include <chrono>
 #include <cstddef>
@@ -18,10 +18,10 @@
 
 namespace zksh {
 
-/// The persistent watches of a session, made of one-shot watches as watched_tree.h describes. They
-/// end with the session. While there are any, the events of printed watches pass through here too,
-/// so that all events are reported in order, and a change that both kinds report is reported once,
-/// as in zkCli. Members may be called from any thread; those that block, not from the C client's.
+/// The persistent watches of a session (node_watches.h). They end with the session. While there are
+/// any, the events of printed watches pass through here too, so that all events are reported in
+/// order, and a change that both kinds report is reported once, as in zkCli. Members may be called
+/// from any thread; those that block, not from the C client's.
 class PersistentWatches {
  public:
   /// Called under the monitor; must only record what they get.
@@ -44,8 +44,9 @@ class PersistentWatches {
   /// Must be destroyed before the client, which is created after the watches.
   using Attachment = std::unique_ptr<PersistentWatches, Detach>;
   /// Must be called once, before any other member except `hear`.
-  [[nodiscard]] Attachment attach(Client& client) {
+  [[nodiscard]] Attachment attach(Client& client, Survey survey = {}) {
     client_ = &client;
+    survey_ = std::move(survey);
     return Attachment(this);
   }
 
@@ -53,7 +54,7 @@ class PersistentWatches {
   /// here.
   bool hear(const Monitor::Held& held, const Event& event);
 
-  /// Watches a node, or changes the mode of its watch. Blocks until every node below it is watched;
+  /// Watches a node, or changes the mode of its watch. Blocks until all below it is watched;
   /// throws ZkError, Cancelled, and Error if there are too many nodes. If it throws, the watches
   /// are as before.
   void add(const std::string& path, WatchMode mode, const std::stop_token& stop);
@@ -62,7 +63,7 @@ class PersistentWatches {
   bool remove(const std::string& path, std::optional<WatchMode> mode, const std::stop_token& stop);
   /// The present watches. Does not block.
   std::map<std::string, WatchMode> all() const;
-  /// The mailbox of the underlying one-shot watches.
+  /// The mailbox of the underlying watches.
   const Mailbox& mailbox() const { return mailbox_; }
   /// Reports an event from elsewhere.
   void tell(const Event& event);
@@ -94,18 +95,19 @@ class PersistentWatches {
 
   Pending<std::string> request(const std::string& path, bool add, std::optional<WatchMode> mode);
   void serve(const std::stop_token& stop);
-  void serve_once(WatchedTree& tree, const std::stop_token& stop);
-  void give_up(WatchedTree& tree, const std::string& reason);
-  void report_events(WatchedTree& tree);
-  std::optional<Result> carry_out(WatchedTree& tree, const Request& request,
+  void serve_once(NodeWatches& watches, const std::stop_token& stop);
+  void give_up(NodeWatches& watches, const std::string& reason);
+  void report_events(NodeWatches& watches);
+  std::optional<Result> carry_out(NodeWatches& watches, const Request& request,
                                   const std::stop_token& stop);
-  std::optional<Result> await_repeat(const WatchedTree& tree, const Request& request, int code,
+  std::optional<Result> await_repeat(const NodeWatches& watches, const Request& request, int code,
                                      const std::stop_token& stop);
 
   Monitor& monitor_;
   Report report_;
   std::size_t most_bytes_;
   Client* client_ = nullptr;
+  Survey survey_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   Guarded<State> state_;
   std::jthread thread_;  ///< started by the first request

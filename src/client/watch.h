@@ -3,6 +3,7 @@
 
 #include "base/monitor.h"
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -43,7 +44,11 @@ struct Event {
   Type type = Type::Session;
   std::string path;  ///< empty for Session
   SessionState state = SessionState::Connected;
-  bool printed = false;  ///< from a watch made with Watch::printed()
+  bool printed = false;     ///< from a watch made with Watch::printed()
+  bool persistent = false;  ///< from a server's persistent watch (Client::start_add_watch)
+  /// Of the change, where the server says it (3.9); for Session, the last that the session has
+  /// seen; else -1.
+  std::int64_t zxid = -1;
 };
 
 /// ZooKeeper's name for it: "NodeDeleted"; "None" for Session.
@@ -77,6 +82,12 @@ class Watch {
   Watch() = default;
   bool printed_ = false;
   Mailbox mailbox_;
+};
+
+/// ZooKeeper's AddWatchMode of a watched node, the root of its watch.
+enum class WatchMode {
+  Persistent,  ///< creation and deletion of the node, changes of its data and its children
+  Recursive,  ///< creation, deletion and data changes of it and all descendants; no children events
 };
 
 /// exists() sets a data watch, also on a missing node.

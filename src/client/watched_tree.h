@@ -17,22 +17,16 @@
 
 namespace zksh {
 
-/// ZooKeeper's AddWatchMode of a watched node, the root of its watch.
-enum class WatchMode {
-  Persistent,  ///< creation and deletion of the node, changes of its data and its children
-  Recursive,  ///< creation, deletion and data changes of it and all descendants; no children events
-};
-
 /// The watched nodes would take too much memory.
 struct TooManyNodes : Error {
   using Error::Error;
 };
 
-/// The C client 3.8 has no call for addWatch. So each node gets a one-shot watch on its existence
-/// and data, and where needed one on its children. After an event the node is read again, with a
-/// new watch; differences from what was known, beyond what the events said, become events too. So
-/// no change goes unnoticed, but a node that came and went, or several writes, between two reads
-/// may appear as one event.
+/// Servers before 3.6 have no persistent watches. So each node gets a one-shot watch on its
+/// existence and data, and where needed one on its children. After an event the node is read again,
+/// with a new watch; differences from what was known, beyond what the events said, become events
+/// too. So no change goes unnoticed, but a node that came and went, or several writes, between two
+/// reads may appear as one event.
 ///
 /// All members must be called on one thread.
 class WatchedTree {

@@ -29,6 +29,7 @@ constexpr std::int32_t check = 13;
 constexpr std::int32_t multi = 14;
 constexpr std::int32_t create_and_stat = 15;
 constexpr std::int32_t reconfigure = 16;
+constexpr std::int32_t remove_watches = 18;
 constexpr std::int32_t create_container = 19;
 constexpr std::int32_t create_ttl = 21;
 constexpr std::int32_t multi_read = 22;

@@ -52,6 +52,23 @@ std::string path_request(const std::string& chroot, const std::string& path) {
   return body;
 }
 
+std::string add_watch_request(const std::string& chroot, const std::string& path, WatchMode mode) {
+  auto body = path_request(chroot, path);
+  add_number(body, mode == WatchMode::Recursive ? 1 : 0);
+  return body;
+}
+
+std::string remove_watches_request(const std::string& chroot, const std::string& path) {
+  constexpr std::int32_t any = 3;
+  auto body = path_request(chroot, path);
+  add_number(body, any);
+  return body;
+}
+
+std::string watching_request(const std::string& chroot, const std::string& path) {
+  return path_request(chroot, path) + '\1';
+}
+
 std::vector<std::string> ephemerals_in(std::string_view answer, const std::string& chroot) {
   JuteReader from(answer);
   std::vector<std::string> paths;

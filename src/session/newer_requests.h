@@ -33,6 +33,13 @@ std::vector<ReadResult> results(std::string_view answer, const std::vector<ReadO
 /// The body of a request with a path alone, of a node below `chroot`.
 std::string path_request(const std::string& chroot, const std::string& path);
 
+/// The body of addWatch (3.6), of a node below `chroot`.
+std::string add_watch_request(const std::string& chroot, const std::string& path, WatchMode mode);
+/// The body of removeWatches (3.5) for all watches of the session on exactly this node.
+std::string remove_watches_request(const std::string& chroot, const std::string& path);
+/// The body of a read of a node's children that sets a one-shot watch.
+std::string watching_request(const std::string& chroot, const std::string& path);
+
 // The results in valid answers, behind their headers.
 /// getEphemerals; only those below `chroot`, without it.
 std::vector<std::string> ephemerals_in(std::string_view answer, const std::string& chroot);

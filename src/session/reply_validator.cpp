@@ -156,14 +156,14 @@ bool answers_reads(JuteReader& walk, std::string_view parts, Creations& creation
 }
 
 /// Event types other than servers' are the C client's own: it reports a session's end with them.
-const char* flaw_of_event(JuteReader& walk) {
+const char* flaw_of_event(JuteReader& walk, WireEvent& event) {
   constexpr std::int32_t first_event = 1;
   constexpr std::int32_t last_event = 7;
-  const auto type = walk.number();
+  event.type = walk.number();
   walk.number();
-  walk.text();
+  event.path = walk.text();
   if (walk.broken()) return JuteReader::cut_off;
-  return type < first_event || type > last_event ? "an invalid event" : nullptr;
+  return event.type < first_event || event.type > last_event ? "an invalid event" : nullptr;
 }
 
 /// What is wrong with an answer to one of `sent` requests; null if nothing. Counts it.
@@ -348,7 +348,8 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   // Nothing else may arrive during SASL.
   if (xid < 0 && !outstanding_.empty() && outstanding_.front().operation == operation::sasl)
     return "an answer out of order";
-  if (xid == xid_of_events) return flaw_of_event(walk);
+  last_zxid_ = std::max(last_zxid_, zxid);
+  if (xid == xid_of_events) return flaw_of_event(walk, event_.emplace(WireEvent{.zxid = zxid}));
   if (xid == xid_of_pings) {
     if (pings_.empty()) return unasked;
     note_answer(pings_.front(), code == 0);

@@ -47,9 +47,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zksh {
+
+/// A change that a server reports.
+struct WireEvent {
+  std::int32_t type = 0;  ///< as the protocol has it
+  std::string path{};     ///< with the chroot
+  std::int64_t zxid = -1;
+};
 
 /// A connection of a session after its connect request and response. Frames are passed without
 /// their lengths.
@@ -70,6 +78,10 @@ class WireConversation {
   /// answers then counts as answered. The frame's memory must be writable: the content of a large
   /// answer is moved out of it (LargeAnswer).
   const char* flaw_of(std::string_view frame);
+  /// The event in the last frame, if it was one.
+  std::optional<WireEvent> take_event() { return std::exchange(event_, std::nullopt); }
+  /// The greatest zxid in a frame so far.
+  std::int64_t last_zxid() const { return last_zxid_; }
   /// Whether any request was answered correctly.
   bool has_answered() const { return answered_; }
   /// Whether an answer to any request is still to come.
@@ -110,6 +122,8 @@ class WireConversation {
   std::deque<Request> outstanding_;
   SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
+  std::optional<WireEvent> event_;
+  std::int64_t last_zxid_ = 0;
   int credentials_ = 0;  ///< sent and not answered
   int watch_sets_ = 0;   ///< sent and not answered
   std::deque<SessionLease::Sent> pings_;

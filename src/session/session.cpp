@@ -51,6 +51,7 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <system_error>
+#include <type_traits>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -106,6 +107,12 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   bool wants_sasl() override { return !session.settings_.security.sasl.mechanism.empty(); }
   void continue_sasl(const SocketAddress& server, std::uint64_t connection,
                      const std::string* token, std::int32_t error) override;
+  void event_came(const WireEvent& event) override;
+  bool is_reported(std::string_view path, bool of_children) override {
+    if (persistent.empty()) return false;
+    const auto node = own_path(path);
+    return node && reports(*node, of_children ? WatchKind::OfChildren : WatchKind::OfData);
+  }
 
   Session& session;
   const ConnectString servers;
@@ -146,6 +153,17 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::unordered_map<void*, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
+  struct PersistentWatch {
+    Mailbox mailbox;
+    WatchMode mode = WatchMode::Persistent;
+  };
+  /// With the wire's Hold: those that were sent on this connection, by path.
+  std::multimap<std::string, PersistentWatch, std::less<>> persistent;
+
+  /// The path of a node without the chroot; nullopt: it is not below it.
+  std::optional<std::string> own_path(std::string_view whole) const;
+  /// Whether persistent watches report all that a one-shot watch on the node would; with the Hold.
+  bool reports(std::string_view path, WatchKind kind) const;
 
   /// The names, HOST:PORT, that the user gave for a server with this numeric address and port.
   std::vector<std::string> names_of(const Monitor::Held& held, const std::string& server) const;
@@ -197,6 +215,13 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   /// The context of a mailbox's watches, assigned if it has none. Not under the monitor.
   void* context_of(const Mailbox& mailbox);
 };
+
+bool Session::Handle::reports(std::string_view path, WatchKind kind) const {
+  const auto [first, last] = persistent.equal_range(path);
+  return std::any_of(first, last, [&](const auto& watch) {
+    return kind == WatchKind::OfData || watch.second.mode == WatchMode::Persistent;
+  });
+}
 
 /// Wakes a thread that rarely has work. The monitor would be too costly: every change under it
 /// makes all waiters check their conditions, with a thousand sessions half of all CPU time.
@@ -524,6 +549,7 @@ void Session::Handle::report(const Monitor::Held& held, const Event& event) {
 void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zhandle_t* from) {
   if (now == state) return;
   if (is_connected(state)) {
+    if (now == SessionState::Connecting) persistent.clear();
     lost = Clock::now();
     session.state_->opener.ring();  // for next_look_up
   }
@@ -536,7 +562,34 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
     lease = of_session<SessionLease>(session_id);
     notes = of_session<AnswerNotes>(session_id);
   }
-  report(held, {.path = {}, .state = now});
+  report(held, {.path = {}, .state = now, .zxid = wire.last_zxid()});
+}
+
+std::optional<std::string> Session::Handle::own_path(std::string_view whole) const {
+  return servers.chroot.empty() ? std::string(whole) : path_through(servers.chroot, whole);
+}
+
+void Session::Handle::event_came(const WireEvent& event) {
+  const auto type = event_type(event.type);
+  if (persistent.empty() || type == Event::Type::Session) return;
+  const auto path = own_path(event.path);
+  if (!path || !path->starts_with('/')) return;
+  std::vector<Mailbox> receivers;
+  for (std::string_view at = *path;; at = parent_path(at)) {
+    const auto [first, last] = persistent.equal_range(at);
+    for (auto watch = first; watch != last; ++watch) {
+      const auto& [mailbox, mode] = watch->second;
+      const bool is_its = mode == WatchMode::Recursive ? type != Event::Type::ChildrenChanged
+                                                       : at.size() == path->size();
+      if (is_its && std::ranges::count(receivers, mailbox) == 0) receivers.push_back(mailbox);
+    }
+    if (at == "/") break;
+  }
+  for (const auto& mailbox : receivers)
+    session.monitor_.change_of(mailbox.get(), [&](const Monitor::Held& held) {
+      (*mailbox)(held).push_back(
+          {.type = type, .path = *path, .persistent = true, .zxid = event.zxid});
+    });
 }
 
 std::int64_t Session::Handle::czxid_of(const std::string& path) {
@@ -1723,11 +1776,12 @@ namespace {
 /// A request that the C client cannot make.
 template <class T>
 struct OwnCall : CallOf<T> {
-  std::function<T(std::string_view answer)> result{};
+  std::function<T(const AnswerHeader& answer)> result{};
 };
 
 template <class T>
-void own_done(int rc, std::string_view answer, const void* data) {
+void own_done(const AnswerHeader& answer, const void* data) {
+  int rc = answer.code;
   const auto& call = static_cast<const OwnCall<T>&>(*static_cast<const CallOf<T>*>(data));
   // The server is not what it says it is, and closes the connection.
   if (rc == ZUNIMPLEMENTED) {
@@ -1743,12 +1797,17 @@ void own_done(int rc, std::string_view answer, const void* data) {
   conclude(data, rc, std::move(value));
 }
 
-/// `result` gets what is behind the header of a valid answer.
+/// `result` gets a valid answer, or what is behind its header.
 template <class T, class Result>
 Pending<T> ask_own(Session& session, Session::Handle* on, std::int32_t operation,
                    const std::string& body, Result result) {
   auto call = std::make_unique<OwnCall<T>>();
-  call->result = std::move(result);
+  if constexpr (std::is_invocable_v<Result, const AnswerHeader&>)
+    call->result = std::move(result);
+  else
+    call->result = [result = std::move(result)](const AnswerHeader& answer) {
+      return result(answer.body);
+    };
   return start(session.monitor(), on, std::unique_ptr<CallOf<T>>(std::move(call)),
                [&](zhandle_t* /*zh*/, const void* data) {
                  return on->wire.ask(operation, body, own_done<T>, data);
@@ -1820,6 +1879,77 @@ Pending<std::vector<Identity>> Session::start_who_am_i() {
   const auto on = open_handle();
   if (!has_version(on.get(), 3, 7)) return Client::start_who_am_i();
   return ask_own<Identities>(*this, on.get(), operation::who_am_i, "", identities_in);
+}
+
+namespace {
+
+/// An answer without a request.
+Pending<Nothing> settled(int code) {
+  return std::make_shared<Answer<Nothing>>(
+      [code](const Monitor::Held& /*held*/) { return Outcome<Nothing>{.code = code}; });
+}
+
+}  // namespace
+
+/// Up to 3.8 a server has one mode for a session and a path: a one-shot watch would replace the
+/// persistent one, and the other way round. So a one-shot watch is not sent if the persistent one
+/// reports what it would (WireOwner::is_reported): the C client gets these events all the same. A
+/// recursive one does not report the list of children; for that the server has modes apart, and
+/// needs the one-shot watch after it.
+Pending<std::int64_t> Session::start_add_watch(const std::string& path, WatchMode mode,
+                                               const Mailbox& mailbox) {
+  const auto on = open_handle();
+  if (!has_version(on.get(), 3, 6)) return Client::start_add_watch(path, mode, mailbox);
+  const bool keeps_modes = has_version(on.get(), 3, 9);
+  const Wire::Hold hold(on->wire);  // what is noted is what is sent
+  auto [first, last] = on->persistent.equal_range(path);
+  const bool is_alone = std::all_of(first, last, [&](const auto& watch) {
+    return watch.second.mailbox == mailbox || watch.second.mode == mode;
+  });
+  if (!is_alone && !keeps_modes) return Client::start_add_watch(path, mode, mailbox);
+  const auto& chroot = on->servers.chroot;
+  auto answer = ask_own<std::int64_t>(*this, on.get(), operation::add_watch,
+                                      add_watch_request(chroot, path, mode),
+                                      [](const AnswerHeader& header) { return header.zxid; });
+  if (monitor_.with_lock([&](const Monitor::Held& held) { return (*answer)(held).has_value(); }))
+    return answer;  // it was not sent
+  const auto same =
+      std::find_if(first, last, [&](const auto& watch) { return watch.second.mailbox == mailbox; });
+  if (same == last)
+    on->persistent.emplace(path, Handle::PersistentWatch{.mailbox = mailbox, .mode = mode});
+  else
+    same->second.mode = mode;
+  const bool has_list = monitor_.with_lock(
+      [&](const Monitor::Held&) { return on->watchers.has(path, WatchKind::OfChildren); });
+  if (has_list && mode == WatchMode::Recursive)  // sets it, or sets it again
+    ask_own<Nothing>(*this, on.get(), operation::children, watching_request(chroot, path),
+                     [](std::string_view /*answer*/) { return Nothing(); });
+  return answer;
+}
+
+Pending<Nothing> Session::start_end_watch(const std::string& path, const Mailbox& mailbox) {
+  const auto on = open_handle();
+  if (!on) return settled(code::no_watcher);
+  const Wire::Hold hold(on->wire);
+  auto [first, last] = on->persistent.equal_range(path);
+  const auto found =
+      std::find_if(first, last, [&](const auto& watch) { return watch.second.mailbox == mailbox; });
+  if (found == last) return settled(code::no_watcher);
+  on->persistent.erase(found);
+  // The server would remove the one-shot watches too, and has only one for all who watch.
+  const bool is_needed = on->persistent.contains(path) || monitor_.with_lock([&](const auto&) {
+    return on->watchers.has(path, WatchKind::OfData) ||
+           on->watchers.has(path, WatchKind::OfChildren);
+  });
+  if (is_needed) return settled(code::ok);
+  return ask_own<Nothing>(*this, on.get(), operation::remove_watches,
+                          remove_watches_request(on->servers.chroot, path),
+                          [](std::string_view /*answer*/) { return Nothing(); });
+}
+
+std::int64_t Session::last_zxid(const Monitor::Held& /*held*/) {
+  const auto open = state_->open_handle();
+  return open ? open->wire.last_zxid() : 0;
 }
 
 void Session::learn_server(const std::string& path, const std::stop_token& stop) {
@@ -1916,7 +2046,8 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
   auto call = std::make_unique<CallOf<Nothing>>();
   call->unwatching = Call::Watching{.path = path, .kind = kind, .who = on.get()};
   if (local) return start(monitor_, on.get(), std::move(call), here);
-  const auto there = [path, type](zhandle_t* zh, const void* data) {
+  const auto there = [path, type, kind, here, handle = on.get()](zhandle_t* zh, const void* data) {
+    if (handle->reports(path, kind)) return here(zh, data);  // the server has no other
     // The C client's type is a pointer to the completion, but it calls what it is given.
     return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
                                const_cast<void*>(zoo_get_context(zh)), 0,
@@ -1953,8 +2084,9 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
   const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
     // With the wire's Hold: a read that sets a watch is sent either before, and seen here, or
     // after.
+    const bool is_persistent = handle->reports(path, kind);
     const bool is_only = monitor_.with_lock([&](const Monitor::Held&) {
-      if (!handle->watchers.only(path, kind, who)) return false;
+      if (is_persistent || !handle->watchers.only(path, kind, who)) return false;
       handle->watchers.forgotten(path, kind, who);
       return true;
     });

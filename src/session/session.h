@@ -112,6 +112,10 @@ class Session final : public Client {
   Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override;
   Pending<std::int64_t> start_count_descendants(const std::string& path) override;
   Pending<std::vector<Identity>> start_who_am_i() override;
+  Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
+                                        const Mailbox& mailbox) override;
+  Pending<Nothing> start_end_watch(const std::string& path, const Mailbox& mailbox) override;
+  std::int64_t last_zxid(const Monitor::Held& held) override;
   void learn_server(const std::string& path, const std::stop_token& stop) override;
   Pending<NodeAcl> start_get_acl(const std::string& path) override;
   Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,

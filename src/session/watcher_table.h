@@ -29,6 +29,10 @@ class WatcherTable {
   void asked(const std::string& path, WatchKind kind, Who who);
   /// Its answer arrived, or will not arrive; `left`: it has set a watch.
   void answered(const std::string& path, WatchKind kind, Who who, bool left);
+  /// Whether there are watches on the node, or unanswered reads that will set some.
+  bool has(const std::string& path, WatchKind kind) const {
+    return watchers_.contains(key_of(path, kind));
+  }
   /// All watches of this kind on the node have fired.
   void fired(const std::string& path, WatchKind kind);
   /// The owner no longer wants the watch.

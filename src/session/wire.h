@@ -63,6 +63,8 @@ class Wire {
   /// Sends a request that the C client cannot make; with the Hold. Returns ZOK, or why it was not
   /// sent. `done` is called as the C client's completions are, also if the connection is lost.
   int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);
+  /// As WireSocket. From any thread.
+  std::int64_t last_zxid() const { return socket_.last_zxid(); }
   /// Has the wires' thread look at the handle, whose servers have changed.
   void look_again();
   /// Starts TLS on a connection, if it is still this one (WireOwner::secure).

@@ -39,7 +39,11 @@ class WireLink {
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
   /// Whether it was answered.
   bool is_greeted() const { return greeted_; }
+  /// Whether the next bytes to send are those of a request, without its length.
+  bool sends_request() const { return greeting_sent_ && out_.in_frame() && out_.taken == 0; }
   /// As in WireConversation.
+  std::optional<WireEvent> take_event() { return conversation_.take_event(); }
+  std::int64_t last_zxid() const { return conversation_.last_zxid(); }
   bool has_answered() const { return conversation_.has_answered(); }
   bool expects_answers() const { return conversation_.expects_answers(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }

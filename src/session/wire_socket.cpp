@@ -57,6 +57,24 @@ AnswerHeader header_of(std::string_view frame) {
   return answer_header(frame.substr(size_of_frame_length));
 }
 
+/// A read of the C client's that sets a one-shot watch.
+struct WatchingRead {
+  std::string_view path;
+  bool of_children = false;
+};
+
+/// nullopt: the request, without its length, is another one.
+std::optional<WatchingRead> watching_read(std::string_view request) {
+  JuteReader fields(request);
+  const auto xid = fields.number();
+  const auto asked = fields.number();
+  const bool of_children = asked == operation::children || asked == operation::children_and_stat;
+  if (xid < 0 || (!of_children && asked != operation::get && asked != operation::exists))
+    return std::nullopt;
+  const WatchingRead read{.path = fields.text(), .of_children = of_children};
+  return fields.flag() && !fields.broken() ? std::optional(read) : std::nullopt;
+}
+
 }  // namespace
 
 std::string refused_answer() {
@@ -207,9 +225,16 @@ void WireSocket::finish_close(Clock::time_point until) {
 ssize_t WireSocket::send(int fd, std::string_view bytes) {
   if (fd == question_) return static_cast<ssize_t>(bytes.size());
   std::string greeting;
+  std::string unwatching;
   if (last_own_zxid_ > 0 && link_.sends_greeting()) {
     greeting = greeting_after(bytes, last_own_zxid_);
     bytes = greeting;
+  }
+  const auto read = link_.sends_request() ? watching_read(bytes) : std::nullopt;
+  if (read && owner_.is_reported(read->path, read->of_children)) {
+    unwatching = bytes;  // the watch is the last byte
+    unwatching.back() = '\0';
+    bytes = unwatching;
   }
   link_.look_at_sent(bytes);
   auto sent = static_cast<ssize_t>(bytes.size());
@@ -272,6 +297,8 @@ const char* WireSocket::check(const char* bytes, std::size_t size) {
     greeting_until_.reset();
     patience_ = greeting_patience;
   }
+  if (link_.last_zxid() > last_zxid_) last_zxid_ = link_.last_zxid();
+  if (const auto event = link_.take_event(); event && flaw == nullptr) owner_.event_came(*event);
   if (link_.has_answered()) refused.store(nullptr);
   if (flaw != nullptr) refused.store(flaw);
   return flaw;
@@ -398,15 +425,14 @@ void WireSocket::take_own_answer() {
 bool WireSocket::deliver() {
   if (answered_.empty()) return false;
   for (const auto& request : std::exchange(answered_, {})) {
-    const auto header = header_of(request.frame);
-    request.done(header.code, header.body, request.data);
+    request.done(header_of(request.frame), request.data);
   }
   return true;
 }
 
 void WireSocket::fail_requests(int code) {
   deliver();
-  for (const auto& request : std::exchange(asked_, {})) request.done(code, {}, request.data);
+  for (const auto& request : std::exchange(asked_, {})) request.done({.code = code}, request.data);
 }
 
 void WireSocket::start_tls(std::uint64_t connection) {

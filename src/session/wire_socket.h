@@ -35,6 +35,7 @@
 #include "session/newer_requests.h"
 #include "session/wire_link.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,11 @@ class WireOwner {
   /// another thread.
   virtual void continue_sasl(const SocketAddress& server, std::uint64_t connection,
                              const std::string* token, std::int32_t error) = 0;
+  /// An event has arrived, which the C client gets next.
+  virtual void event_came(const WireEvent& event) = 0;
+  /// Whether the server reports the next event of a one-shot watch on this node, a path with the
+  /// chroot, anyway, so that the watch need not, and must not, be set there.
+  virtual bool is_reported(std::string_view path, bool of_children) = 0;
 
  protected:
   WireOwner() = default;
@@ -111,9 +117,9 @@ class WireSocket {
   /// The number of bytes that the C client has taken so far.
   std::uint64_t taken() const { return taken_; }
 
-  /// Called once for a request of zksh's own: with the code and the rest of the answer behind its
-  /// header, or with the code that the request failed with. `data` is the request's.
-  using Done = void (*)(int code, std::string_view answer, const void* data);
+  /// Called once for a request of zksh's own: with its answer, or with the code that the request
+  /// failed with and nothing else. `data` is the request's.
+  using Done = void (*)(const AnswerHeader& answer, const void* data);
   /// Sends such a request. There must be a connection whose connect request has been answered.
   void ask(std::int32_t operation, std::string_view body, Done done, const void* data);
   /// Calls `done` for the answers that have been received. False if there are none. The C client
@@ -138,6 +144,9 @@ class WireSocket {
   /// answers have arrived, the server gets a reset, which destroys a request that it has not read
   /// yet: the session would live on until its timeout.
   void finish_close(Clock::time_point until);
+
+  /// The greatest zxid that a server has shown.
+  std::int64_t last_zxid() const { return last_zxid_; }
 
   /// When `give_up` is to be called unless an answer arrives; nullopt: never.
   std::optional<Clock::time_point> give_up_at() const;
@@ -224,7 +233,8 @@ class WireSocket {
     std::string frame{};  ///< the answer, with its length
   };
   std::int32_t last_own_xid_ = first_own_xid;
-  std::int64_t last_own_zxid_ = 0;  ///< the greatest that an answer has shown
+  std::atomic<std::int64_t> last_zxid_ = 0;  ///< read by any thread
+  std::int64_t last_own_zxid_ = 0;           ///< the greatest that an answer has shown
   std::deque<OwnRequest> asked_{};
   std::vector<OwnRequest> answered_{};  ///< for deliver
   int question_ = -1;  ///< the socket over which the C client asks a server for its mode

@@ -27,6 +27,7 @@
 #include "shell/refusal_report.h"
 #include "shell/script.h"
 #include "shell/shell.h"
+#include "tree/walk.h"
 #include "txnlog/past_files.h"
 
 #include <fmt/core.h>
@@ -531,7 +532,7 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
     const bool soon = arguments.session.connect_timeout <= std::chrono::seconds(1);
     if (!arguments.quiet && !arguments.drop_in && !soon) refusals.wait_begins();
   });
-  const auto attachment = watches.attach(session);
+  const auto attachment = watches.attach(session, survey_subtree);
   // The server answers while the rest is set up and the words are parsed.
   if (begins_with_request(arguments)) session.open_early();
   ReadOnlyClient read_only(session);

@@ -495,4 +495,13 @@ void visit_stats(Client& client, std::vector<std::string> tops, const StatVisito
       stop);
 }
 
+void survey_subtree(Client& client, const std::string& top, MissedChanges& changes,
+                    const std::stop_token& stop) {
+  visit_stats(
+      client, {top},
+      {.visit = [&](const std::string& path, const Stat& stat) { changes.visit(path, stat); },
+       .unlistable = [&](const ZkError& /*error*/) { changes.unlistable(); }},
+      stop);
+}
+
 }  // namespace zksh

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/client.h"
+#include "client/missed_changes.h"
 #include "client/work_limits.h"
 
 #include <cstddef>
@@ -91,5 +92,9 @@ struct StatVisitor {
 /// must be readable.
 void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
                  const std::stop_token& stop);
+
+/// A Survey.
+void survey_subtree(Client& client, const std::string& top, MissedChanges& changes,
+                    const std::stop_token& stop);
 
 }  // namespace zksh

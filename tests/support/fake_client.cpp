@@ -38,6 +38,7 @@ void FakeClient::end(const Monitor::Held& held, SessionState state, bool buried)
   held_back_.clear();
   data_watches_.clear();
   child_watches_.clear();
+  lasting_.clear();
   missed_.clear();
   state_ = state;
   tree_.forget_listener(held, session_);
@@ -111,7 +112,8 @@ void FakeClient::lose_connection(const Monitor::Held& held) {
   if (state_ != SessionState::Connected) return;
   fail_deliveries(held, code::connection_loss);
   state_ = SessionState::Connecting;
-  if (sink_) sink_(held, {.path = {}, .state = state_});
+  lasting_.clear();
+  if (sink_) sink_(held, {.path = {}, .state = state_, .zxid = last_zxid(held)});
 }
 
 void FakeClient::disconnect() {
@@ -255,6 +257,19 @@ FakeClient::Watches& FakeClient::watches_of(WatchKind kind) {
 }
 
 void FakeClient::hear(const Monitor::Held& held, Event::Type type, const std::string& path) {
+  for (const auto& [place, mode] : lasting_) {
+    const auto& [root, mailbox] = place;
+    const bool is_below = path.starts_with(root == "/" ? root : root + '/');
+    const bool is_its = mode == WatchMode::Persistent
+                            ? path == root
+                            : type != Event::Type::ChildrenChanged && (path == root || is_below);
+    if (!is_its) continue;
+    const Event event{
+        .type = type, .path = path, .persistent = true, .zxid = tree_.last_zxid(held)};
+    send(held, {.arrive = [to = mailbox, event](const Monitor::Held& now) {
+           (*to)(now).push_back(event);
+         }});
+  }
   Listeners fired;
   const auto fire = [&](Watches& watches) {
     const auto found = watches.find(path);
@@ -337,6 +352,24 @@ Pending<Listing> FakeClient::start_names(const std::string& path, const Watch& w
         for (const auto& name : answer->value.names) listing.value.names.add(name);
         return listing;
       });
+}
+
+std::int64_t FakeClient::last_zxid(const Monitor::Held& held) { return tree_.last_zxid(held); }
+
+Pending<std::int64_t> FakeClient::start_add_watch(const std::string& path, WatchMode mode,
+                                                  const Mailbox& mailbox) {
+  if (!persistent_watches_) return Client::start_add_watch(path, mode, mailbox);
+  return request<std::int64_t>(false, [&](const Monitor::Held& held) {
+    lasting_[{path, mailbox}] = mode;
+    return Outcome<std::int64_t>{code::ok, tree_.last_zxid(held)};
+  });
+}
+
+Pending<Nothing> FakeClient::start_end_watch(const std::string& path, const Mailbox& mailbox) {
+  return request<Nothing>(true, [&](const Monitor::Held&) {
+    const bool was_there = lasting_.erase({path, mailbox}) > 0;
+    return Outcome<Nothing>{was_there ? code::ok : code::no_watcher, {}};
+  });
 }
 
 Reads FakeClient::start_reads(std::vector<ReadOp> ops) {

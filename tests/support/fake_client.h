@@ -52,6 +52,10 @@ class FakeClient final : public Client {
   /// From now on, behaves as a server since 3.6: reads may come in batches.
   void serve_batches() { batches_ = true; }
 
+  /// From now on, behaves as a server since 3.6, or no longer: it has persistent watches. What
+  /// happens while there is no connection is not reported to them.
+  void serve_persistent_watches(bool yes = true) { persistent_watches_ = yes; }
+
   /// From now on, holds answers and events back, in order, until `deliver`.
   void hold_back();
   /// Delivers the next answer or event held back; false if there is none.
@@ -99,6 +103,10 @@ class FakeClient final : public Client {
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
   Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
   Reads start_reads(std::vector<ReadOp> ops) override;
+  Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
+                                        const Mailbox& mailbox) override;
+  Pending<Nothing> start_end_watch(const std::string& path, const Mailbox& mailbox) override;
+  std::int64_t last_zxid(const Monitor::Held& held) override;
   Pending<NodeAcl> start_get_acl(const std::string& path) override;
   Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                  std::int32_t version) override;
@@ -148,6 +156,7 @@ class FakeClient final : public Client {
   EventSink sink_;
   std::size_t requests_ = 0;
   bool batches_ = false;
+  bool persistent_watches_ = false;
   int proofs_wanted_ = 0;
   std::vector<Failure> failures_;
   std::map<std::size_t, std::function<void()>> actions_;
@@ -158,7 +167,8 @@ class FakeClient final : public Client {
   std::vector<std::int64_t> unburied_;
   Watches data_watches_;
   Watches child_watches_;
-  std::vector<std::pair<Event::Type, std::string>> missed_;  ///< while disconnected
+  std::map<std::pair<std::string, Mailbox>, WatchMode> lasting_;  ///< persistent watches
+  std::vector<std::pair<Event::Type, std::string>> missed_;       ///< while disconnected
   bool old_ = false;
   bool holds_back_ = false;
   std::deque<Delivery> held_back_;

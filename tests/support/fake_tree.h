@@ -17,6 +17,8 @@ namespace zksh {
 /// world:anyone. All members except `monitor` and the constructor require the monitor.
 class FakeTree {
  public:
+  /// The zxid of the last change.
+  std::int64_t last_zxid(const Monitor::Held& /*held*/) const { return last_zxid_; }
   /// Called for each change of a node, in the server's order.
   using Listener = std::function<void(const Monitor::Held&, Event::Type, const std::string& path)>;
 

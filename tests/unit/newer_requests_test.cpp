@@ -54,6 +54,13 @@ TEST(NewerRequests, AMultiReadNamesItsReadsBelowTheChroot) {
             read(4, "/top/a") + read(4, "/top") + end);
 }
 
+TEST(NewerRequests, AWatchIsAskedForBelowTheChroot) {
+  EXPECT_EQ(add_watch_request("", "/a", WatchMode::Persistent), text("/a") + number(0));
+  EXPECT_EQ(add_watch_request("/top", "/", WatchMode::Recursive), text("/top") + number(1));
+  EXPECT_EQ(remove_watches_request("/top", "/a"), text("/top/a") + number(3));
+  EXPECT_EQ(watching_request("", "/a"), text("/a") + '\1');
+}
+
 TEST(NewerRequests, EachReadHasItsResult) {
   const auto answer = part(4, text("one") + stat(3, 0)) +
                       part(8, number(2) + text("x") + text("y")) +

@@ -241,6 +241,22 @@ TEST(ReplyValidator, EventsAreThoseOfServers) {
     EXPECT_STREQ(conversation.flaw_of(event(type)), "an invalid event") << type;
 }
 
+TEST(ReplyValidator, AnEventAndTheLatestZxidAreTakenOut) {
+  WireConversation conversation;
+  const auto frame = [](std::int64_t zxid) {
+    return number(-1) + number(zxid, 8) + number(0) + number(3) + number(3) + text("/a");
+  };
+  conversation.flaw_of(frame(7));
+  const auto event = conversation.take_event();
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->type, 3);
+  EXPECT_EQ(event->path, "/a");
+  EXPECT_EQ(event->zxid, 7);
+  EXPECT_FALSE(conversation.take_event());
+  conversation.flaw_of(frame(-1));
+  EXPECT_EQ(conversation.last_zxid(), 7);
+}
+
 TEST(ReplyValidator, ATransactionsAnswerHasItsParts) {
   const auto part = [](std::int32_t kind, bool done = false) {
     return number(kind) + number(done ? 1 : 0, 1) + number(done ? -1 : 0);
