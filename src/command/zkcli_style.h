@@ -22,8 +22,8 @@ ZkCliVersion mimicked_zkcli(const Settings& settings);
 /// children in the server's order.
 bool prints_as_34(const Context& cx);
 
-/// Whether a version in 3.4's form, after the other words, counts: not in the place of a later zkCli,
-/// which ignores it.
+/// Whether a version in 3.4's form, after the other words, counts: not in the place of a later
+/// zkCli, which ignores it.
 bool old_version_counts(const Context& cx);
 
 /// The usage that zkCli.sh prints for an unknown command, verbatim.

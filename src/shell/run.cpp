@@ -392,8 +392,16 @@ void print_banner(OutputQueue& queue, const Arguments& arguments) {
   queue.add(Stream::Out, text);
 }
 
-/// zkCli connects before it reads a line, so that the event of the connection comes first. What
-/// goes wrong is what the lines will report.
+/// Whether zkCli has a connection, of which it prints the event, before it runs anything: not for a
+/// single command, which may need none, unless that ends the session.
+bool shows_connection(const Arguments& arguments) {
+  constexpr std::array ends_session{"close", "connect", "exit", "quit"};
+  return arguments.command.empty() ||
+         std::ranges::count(ends_session, arguments.command.front()) > 0;
+}
+
+/// Connects before the first line, so that the event of the connection comes first. What goes wrong
+/// is what the lines will report.
 void connect_first(Client& client, const std::stop_token& stop) {
   try {
     client.await_connection("/", stop);
@@ -422,7 +430,7 @@ int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
   if (arguments.drop_in) print_banner(around.services.queue, arguments);
   if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
   return base.run([&](const std::stop_token& stop) {
-    if (arguments.drop_in && arguments.command.empty()) connect_first(around.client, stop);
+    if (arguments.drop_in && shows_connection(arguments)) connect_first(around.client, stop);
     const int result = run_job(around, input, arguments, stop);
     // The server ends the session while the main thread writes the last output.
     if (around.services.locks.locks().empty() && !arguments.drop_in) around.client.begin_close();
