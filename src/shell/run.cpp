@@ -328,8 +328,12 @@ class Supervisor {
 /// For a server of the past: everybody may read everything, sessions and containers live on, and
 /// there need not be a snapshot.
 std::vector<std::string> past_config() {
-  return {"skipACL=yes", "tickTime=86400000", "minSessionTimeout=2000",
-          "znode.container.checkIntervalMs=86400000", "snapshot.trust.empty=true"};
+  return {"skipACL=yes",
+          "tickTime=86400000",
+          "minSessionTimeout=2000",
+          "maxSessionTimeout=86400000",
+          "znode.container.checkIntervalMs=86400000",
+          "snapshot.trust.empty=true"};
 }
 
 /// Starts the sandbox that the arguments ask for; the status is that of a failure.
