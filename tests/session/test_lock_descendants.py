@@ -86,7 +86,7 @@ class Family(LossTest):
     def test_short_command_line(self):
         """The watchdog's is longer than zksh's."""
         self.file("f", "lock /l -- sh -c 'echo ready; exec tail -f /dev/null'\n")
-        zksh = self.start_as("z", "-ff", cwd=self.directory)
+        zksh = self.start_as("z", "-f", "f", cwd=self.directory)
         self.assertEqual(self.line(zksh), "ready")
         (watchdog,) = children(zksh.pid)
         self.assertEqual(words(watchdog), f"watchdog {zksh.pid}")
