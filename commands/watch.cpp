@@ -7,6 +7,7 @@
 #include "command/result_lines.h"
 #include "command/time_limit.h"
 #include "node/change_text.h"
+#include "tree/walk.h"
 
 namespace zksh::command_watch {
 namespace {
@@ -110,7 +111,8 @@ int run(Context& cx, const Args& a) {
     throw ValueError(
         "watch would never end, and the piped lines after it not be run; use --count or --timeout, "
         "or `zksh watch`");
-  ChangeStream::Options options{.recursive = a.recursive, .values = a.data};
+  ChangeStream::Options options{
+      .recursive = a.recursive, .values = a.data, .initial = a.initial, .survey = survey_subtree};
   options.paths = cx.resolve_all(a.paths);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
@@ -137,13 +139,18 @@ extern const Command watch_command = make_command<Args>(
      .details =
          "Prints a line for each event until Ctrl-C: created, changed, deleted, and children (the "
          "list of children has changed) with the added (+) and removed (-) names. -R watches "
-         "everything below instead of the list of children, and fails when the nodes take more "
-         "than about 1 GiB of memory. -d shows values, and keeps all of them "
-         "in memory.\n\nSeveral quick writes may show as one event; the version tells how many "
-         "there were. A node that came and went between two reads is reported without details. "
-         "After a lost connection or an expired session everything is read again: a \"gap\" event "
-         "comes first, then the missed changes.\n\nOn piped input it needs --count or "
-         "--timeout.\n\n-x runs a program for each event. It gets the "
+         "everything below instead of the list of children. -d shows values, and keeps all of them "
+         "in memory.\n\nWith -R and without -d, servers of 3.6 and later report each change as it "
+         "happens. The node is then read, so the version and the other details may be those of a "
+         "later write, and are missing where it is gone by then; the version before is not known. "
+         "Else ordinary watches are set again after each event: several quick writes may show as "
+         "one event, the version tells how many there were, and a node that came and went between "
+         "two reads is reported without details. With -R this fails when the nodes take more than "
+         "about 1 GiB of memory.\n\nAfter a lost connection or an expired session the nodes are "
+         "read again: a \"gap\" event comes first, then the missed changes. Where nothing was kept "
+         "before, a \"children\" event without names says below which node something was "
+         "deleted.\n\nOn piped input it needs --count or --timeout.\n\n-x runs a program for each "
+         "event. It gets the "
          "event as a line of JSON on standard input, and in its environment: ZKSH_EVENT_TYPE, "
          "ZKSH_EVENT_PATH, ZKSH_EVENT_TIME, ZKSH_EVENT_ZXID, ZKSH_EVENT_VERSION, "
          "ZKSH_EVENT_EPHEMERAL and ZKSH_EVENT_MISSED (0 or 1); with -d also ZKSH_EVENT_OLD and "

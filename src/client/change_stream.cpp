@@ -12,10 +12,14 @@
 namespace zksh {
 
 ChangeStream::ChangeStream(Client& client, Options options)
-    : client_(client), options_(std::move(options)), tree_(client, mailbox_) {}
+    : client_(client),
+      options_(std::move(options)),
+      tree_(client, mailbox_),
+      watches_(client, mailbox_, options_.survey) {}
 
 ChangeStream::~ChangeStream() {
   listener_.reset();
+  watches_.clear();
   for (const auto& path : options_.paths) tree_.remove(path, std::nullopt);
 }
 
@@ -23,7 +27,7 @@ ChangeStream::~ChangeStream() {
 void ChangeStream::hear(const Monitor::Held& held) {
   const auto now = client_.state(held);
   if (now == std::exchange(state_, now)) return;
-  (*mailbox_)(held).push_back({.path = {}, .state = now});
+  (*mailbox_)(held).push_back({.path = {}, .state = now, .zxid = client_.last_zxid(held)});
 }
 
 std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
@@ -34,6 +38,7 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
     if (!subject) hear(held);
   });
   while (!set_up(stop)) {
+    watches_.clear();
     tree_.clear();
     known_.clear();
     unreported_.clear();
@@ -41,11 +46,16 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
     require_same_servers();
     skip_events();
   }
-  return present();
+  return is_native_ ? present_native(stop) : present();
 }
 
 /// Watches and reads everything. Returns false if the connection was lost meanwhile.
 bool ChangeStream::set_up(const std::stop_token& stop) {
+  is_native_ = options_.recursive && !options_.values;
+  if (is_native_) {
+    const bool is_set_up = set_up_native(stop);
+    if (is_native_) return is_set_up;
+  }
   for (const auto& path : options_.paths)
     tree_.add(path, options_.recursive ? WatchMode::Recursive : WatchMode::Persistent);
   const int result = tree_.catch_up(stop);
@@ -55,6 +65,23 @@ bool ChangeStream::set_up(const std::stop_token& stop) {
   std::vector<NodeChange> ignored;
   report(false, ignored, stop);
   return unreported_.empty();
+}
+
+/// As set_up, unless the server is too old: then is_native_ is false.
+bool ChangeStream::set_up_native(const std::stop_token& stop) {
+  for (const auto& path : options_.paths) {
+    const int result = watches_.add_at_server(path, WatchMode::Recursive, stop);
+    if (result == code::unimplemented) {
+      watches_.clear();
+      is_native_ = false;
+      return true;
+    }
+    if (is_repeatable_failure(result)) return false;
+    if (result != code::ok) throw ZkError(result, path);
+  }
+  if (const auto hidden = watches_.take_unlistable(); !hidden.empty())
+    throw ZkError(code::no_auth, hidden.front());
+  return true;
 }
 
 /// Forgets what has happened so far.
@@ -81,6 +108,27 @@ std::vector<NodeChange> ChangeStream::present() {
   return all;
 }
 
+/// The nodes that existed when their watches were set, by path.
+std::vector<NodeChange> ChangeStream::present_native(const std::stop_token& stop) {
+  std::vector<NodeChange> all;
+  if (!options_.initial || !options_.survey) return all;
+  const auto now = wall_clock_now();
+  for (const auto& path : options_.paths) {
+    MissedChanges nodes(-1, watches_.watched_from(path));
+    options_.survey(client_, path, nodes, stop);
+    for (auto& node : nodes.take())
+      if (node.type == Event::Type::Created)
+        all.push_back({.type = NodeChange::Type::Present,
+                       .path = std::move(node.path),
+                       .time = now,
+                       .after = node.stat});
+  }
+  std::ranges::sort(all, {}, &NodeChange::path);
+  const auto rest = std::ranges::unique(all, {}, &NodeChange::path);  // of overlapping subtrees
+  all.erase(rest.begin(), rest.end());
+  return all;
+}
+
 void ChangeStream::require_same_servers() {
   if (client_.server() != server_)
     throw Error("the session was switched to other servers: " + client_.server());
@@ -94,21 +142,39 @@ std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
         [&](const Monitor::Held& held) { return std::exchange((*mailbox_)(held), {}); });
     for (const auto& event : events) {
       if (event.type == Event::Type::Session)
-        follow_session(event.state, changes, stop);
+        follow_session(event.state, event.zxid, changes, stop);
       else
-        tree_.note(event);
+        note(event);
     }
     if (lost_) continue;
-    tree_.resolve_doubts();
-    tree_.catch_up(stop);
-    report(false, changes, stop);
+    catch_up(false, changes, stop);
   }
   return changes;
 }
 
+void ChangeStream::note(const Event& event) {
+  if (is_native_)
+    watches_.note(event);
+  else
+    tree_.note(event);
+}
+
+void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
+                            const std::stop_token& stop) {
+  if (is_native_) {
+    watches_.resolve_doubts();
+    watches_.catch_up(stop);
+    report_native(missed, changes, stop);
+  } else {
+    tree_.resolve_doubts();
+    tree_.catch_up(stop);
+    report(missed, changes, stop);
+  }
+}
+
 void ChangeStream::await_events(const std::stop_token& stop) {
   const auto has_events = [&](const Monitor::Held& held) {
-    return (!lost_ && tree_.in_doubt()) || !(*mailbox_)(held).empty();
+    return (!lost_ && (tree_.in_doubt() || watches_.in_doubt())) || !(*mailbox_)(held).empty();
   };
   while (lost_ && !client_.monitor().with_lock(has_events)) {
     const bool gone = client_.monitor().with_lock([&](const Monitor::Held& held) {
@@ -121,8 +187,8 @@ void ChangeStream::await_events(const std::stop_token& stop) {
   if (!client_.monitor().wait(stop, has_events)) throw Cancelled();
 }
 
-void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& changes,
-                                  const std::stop_token& stop) {
+void ChangeStream::follow_session(SessionState state, std::int64_t zxid,
+                                  std::vector<NodeChange>& changes, const std::stop_token& stop) {
   if (is_connected(state)) {
     require_same_servers();
     if (!std::exchange(lost_, false)) return;
@@ -131,10 +197,8 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
                        .time = now,
                        .expired = std::exchange(expired_, false),
                        .since = lost_since_});
-    tree_.note({.path = {}, .state = state});
-    tree_.resolve_doubts();
-    tree_.catch_up(stop);
-    report(true, changes, stop);
+    note({.path = {}, .state = state});
+    catch_up(true, changes, stop);
     return;
   }
   if (state == SessionState::AuthFailed || (state == SessionState::Closed && !expired_))
@@ -144,7 +208,7 @@ void ChangeStream::follow_session(SessionState state, std::vector<NodeChange>& c
   lost_since_ = wall_clock_now();
   // The tree must see a lost connection, not an expired session, which would make it forget the
   // nodes.
-  tree_.note({.path = {}, .state = SessionState::Connecting});
+  note({.path = {}, .state = SessionState::Connecting, .zxid = zxid});
 }
 
 void ChangeStream::report(bool missed, std::vector<NodeChange>& changes,
@@ -179,6 +243,35 @@ void ChangeStream::report(bool missed, std::vector<NodeChange>& changes,
     change->missed = missed;
     changes.push_back(std::move(*change));
   }
+}
+
+/// What was read is not kept: each event is a change.
+void ChangeStream::report_native(bool missed, std::vector<NodeChange>& changes,
+                                 const std::stop_token& stop) {
+  using Type = Event::Type;
+  auto events = watches_.take_events();
+  std::erase_if(events, [](const Event& event) { return event.type == Type::Session; });
+  const auto ask = [&](const Event& event) {
+    return event.type == Type::Deleted ? nullptr : client_.start_exists(event.path, Watch::none());
+  };
+  const auto take = [&](const Event& event, const Pending<Stat>& stat) {
+    NodeChange change{.type = event.type == Type::Created       ? NodeChange::Type::Created
+                              : event.type == Type::Deleted     ? NodeChange::Type::Deleted
+                              : event.type == Type::DataChanged ? NodeChange::Type::Changed
+                                                                : NodeChange::Type::Children,
+                      .path = event.path,
+                      .time = wall_clock_now(),
+                      .missed = missed,
+                      .zxid = event.zxid,
+                      .lists_names = false};
+    if (stat) {
+      const auto read = client_.await(stat, stop);
+      if (read.code == code::ok) change.after = read.value;
+    }
+    changes.push_back(std::move(change));
+    return true;
+  };
+  ask_in_order(events, usual_window, ask, take);
 }
 
 /// Returns false if the connection was lost meanwhile.

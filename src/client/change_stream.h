@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/client.h"
+#include "client/node_watches.h"
 #include "client/watched_tree.h"
 
 #include <cstdint>
@@ -30,12 +31,14 @@ struct NodeChange {
   std::int64_t time =
       0;                ///< when it was noticed, in milliseconds since 1970 by this machine's clock
   bool missed = false;  ///< discovered after a gap
+  std::int64_t zxid = -1;        ///< of the change, where the server says it; -1: see `after`
   std::optional<Stat> before{};  ///< as last seen
   std::optional<Stat> after{};   ///< nullopt if the node was gone before it could be read
   /// Only if values were requested and are known.
   std::optional<Data> old_value{};
   std::optional<Data> new_value{};
   std::vector<std::string> added{};  ///< names of children, sorted
+  bool lists_names = true;           ///< false: they are not known
   std::vector<std::string> removed{};
   bool expired = false;    ///< for a gap: the session was lost, not only the connection
   std::int64_t since = 0;  ///< for a gap: when it began, as `time`
@@ -46,10 +49,17 @@ struct NodeChange {
   }
 };
 
-/// Follows nodes with a WatchedTree of its own, and reads what changed. Several writes between two
-/// reads are one change; its versions tell how many there were. No change is reported twice. After
-/// a lost connection, or an expired session, which is replaced by a new one, everything is read
-/// again: a change of type Gap comes first, then what was missed.
+/// Follows nodes, and reads what changed. After a lost connection, or an expired session, which is
+/// replaced by a new one, a change of type Gap comes first, then what was missed.
+///
+/// Subtrees without values are followed with persistent watches where the server has them
+/// (NodeWatches): each change is reported, nothing is kept, and so what was before is not known,
+/// nor which nodes were deleted during a gap: their parent's list has changed. Each node is read
+/// after its event, and may have changed again by then.
+///
+/// Else a WatchedTree is used, and what was read is kept. Several writes between two reads are one
+/// change; its versions tell how many there were. No change is reported twice. After a gap
+/// everything is read again.
 ///
 /// All members must be called on one thread.
 class ChangeStream {
@@ -59,6 +69,8 @@ class ChangeStream {
     bool recursive =
         false;  ///< also all descendants; changes of lists of children are then not reported
     bool values = false;  ///< report old and new values; keeps all values in memory
+    bool initial = true;  ///< `begin` returns the existing nodes
+    Survey survey{};      ///< of subtrees; without it, changes during a gap may go unreported
   };
 
   ChangeStream(Client& client, Options options);
@@ -74,7 +86,9 @@ class ChangeStream {
   /// closed, Error if the client now has a session with other servers.
   std::vector<NodeChange> next(const std::stop_token& stop);
   /// The nodes found, since the last call, whose children may not be listed for lack of permission.
-  std::vector<std::string> take_unlistable() { return tree_.take_unlistable(); }
+  std::vector<std::string> take_unlistable() {
+    return is_native_ ? watches_.take_unlistable() : tree_.take_unlistable();
+  }
 
  private:
   /// A node as it was last read.
@@ -95,11 +109,16 @@ class ChangeStream {
 
   void hear(const Monitor::Held& held);
   bool set_up(const std::stop_token& stop);
+  bool set_up_native(const std::stop_token& stop);
+  std::vector<NodeChange> present_native(const std::stop_token& stop);
+  void report_native(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
+  void note(const Event& event);
+  void catch_up(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   void skip_events();
   std::vector<NodeChange> present();
   void require_same_servers();
   void await_events(const std::stop_token& stop);
-  void follow_session(SessionState state, std::vector<NodeChange>& changes,
+  void follow_session(SessionState state, std::int64_t zxid, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
   void report(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   bool read(Found& nodes, const std::stop_token& stop);
@@ -117,6 +136,8 @@ class ChangeStream {
   std::string server_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   WatchedTree tree_;
+  NodeWatches watches_;     ///< in place of tree_, if is_native_
+  bool is_native_ = false;  ///< persistent watches are used
   std::unordered_map<std::string, Known> known_;
   std::vector<Event>
       unreported_;  ///< events whose nodes could not be read, for lack of a connection

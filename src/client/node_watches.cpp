@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace zksh {
 
@@ -206,13 +207,12 @@ void NodeWatches::add_missed(MissedChanges& changes, const std::string& path, Ro
     found.push_back({.type = Event::Type::Deleted, .path = path});
   for (const auto& change : missed)
     found.push_back({.type = change.type, .path = change.path, .zxid = change.zxid});
+  // Overlapping watches find it twice, and one-shot watches may have reported it.
+  std::set<std::pair<Event::Type, std::string>> known;
+  for (const auto& event : events_) known.emplace(event.type, event.path);
   for (auto& event : found) {
-    // Overlapping watches find it twice, and one-shot watches may have reported it.
-    const bool is_known = std::ranges::any_of(events_, [&](const Event& other) {
-      return other.type == event.type && other.path == event.path;
-    });
     event.persistent = true;
-    if (!is_known) events_.push_back(std::move(event));
+    if (!known.contains({event.type, event.path})) events_.push_back(std::move(event));
   }
 }
 

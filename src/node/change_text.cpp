@@ -36,6 +36,7 @@ std::string time_of_day(std::int64_t milliseconds) {
 
 /// The zxid of the change; nullopt if it is not known.
 std::optional<std::int64_t> zxid_of(const NodeChange& change) {
+  if (change.zxid > 0) return change.zxid;
   if (!change.after) return std::nullopt;
   switch (change.type) {
     case Type::Created:
@@ -138,6 +139,7 @@ std::string change_line(const NodeChange& change, bool ascii) {
     if (!part.empty()) line += "  " + part;
   };
   add(version_text(change, ascii));
+  if (change.type == Type::Children && !change.lists_names) add("something was deleted");
   add(names_text(change.added, '+'));
   add(names_text(change.removed, '-'));
   add(values_text(change, ascii));
@@ -175,7 +177,7 @@ Json change_json(const NodeChange& change) {
   json.set("ephemeralOwner",
            change.ephemeral_owner() != 0 ? Json(session_text(change.ephemeral_owner())) : Json());
   json.set("dataLength", change.after ? Json(change.after->data_length) : Json());
-  if (change.type == Type::Children)
+  if (change.type == Type::Children && change.lists_names)
     json.set("childrenAdded", Json::array(change.added))
         .set("childrenRemoved", Json::array(change.removed));
   if (change.old_value) json.set("old", *change.old_value);
