@@ -258,7 +258,9 @@ class Lost(WatchTest):
         self.run_zksh("fill", "-n", "40000", "-d", "1", "/top")
         with Proxy(self.server.port) as proxy:
             watcher = self.start("--keep-going", server=proxy.address + self.root)
-            proxy.swallow_after(self.root.encode() + b"/top/n0030000")
+            # Servers' own watches take one request.
+            sign = b"/top" if server_version() >= (3, 6) else b"/top/n0030000"
+            proxy.swallow_after(self.root.encode() + sign)
             self.send(watcher, b"addWatch /top\ncreate -e /ready x\n")
             self.wait_until(lambda: proxy.swallowed)
             proxy.cut()
