@@ -10,7 +10,8 @@ ZKSH = pathlib.Path(os.environ.get("ZKSH", "build/zksh")).absolute()
 BUILD = ZKSH.parent
 EXPECTED = {
     "usr/bin/zksh", "usr/share/man/man1/zksh.1.gz", "usr/share/man/man5/zksh-tree.5.gz",
-    "usr/share/man/man5/zksh-json.5.gz",
+    "usr/share/man/man5/zksh-json.5.gz", "usr/share/man/man5/zksh-txnlog.5.gz",
+    *(f"usr/lib/zksh/bin/{name}" for name in ("zkCli.sh", "zookeeper-client", "zookeeper-shell", "zookeeper-shell.sh")),
     "usr/share/man/man7/zksh-locks.7.gz", "usr/share/man/man7/zksh-security.7.gz", "usr/share/doc/zksh/README.md",
     "usr/share/doc/zksh/copyright", "usr/share/doc/zksh/changelog.Debian.gz",
     "usr/share/bash-completion/completions/zksh", "usr/share/zsh/vendor-completions/_zksh",
