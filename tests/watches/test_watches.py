@@ -271,7 +271,8 @@ class Lost(WatchTest):
 
     def test_a_connection_lost_while_a_stream_begins_makes_nothing_new(self):
         self.run_zksh("fill", "-n", "1000", "-d", "1", "/top")
-        for sign in (b"/top/n0000500", b"/top"):
+        # Servers' own watches take one request, and nothing is read.
+        for sign in (b"/top",) if server_version() >= (3, 6) else (b"/top/n0000500", b"/top"):
             with Proxy(self.server.port) as proxy:
                 told = self.file("told", "")
                 proxy.swallow_after(self.root.encode() + sign)
