@@ -827,7 +827,7 @@ int run(Context& cx, const Args& a) {
 extern const Command txns_command = make_command<Args>(
     {.name = "txns",
      .group = "Past",
-     .summary = "Show logged transactions: who changed or deleted a node, and when",
+     .summary = "Show who changed or deleted a node, from the logs",
      .keywords = {"log", "history", "past", "audit", "transaction", "deleted", "zxid"},
      .details =
          "Reads the transaction logs of a server, running or not, or a copy of them; asks no "

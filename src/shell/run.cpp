@@ -545,8 +545,9 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
     if (!arguments.quiet && !arguments.drop_in && !soon) refusals.wait_begins();
   });
   const auto attachment = watches.attach(session, survey_subtree);
-  // The server answers while the rest is set up and the words are parsed.
-  if (begins_with_request(arguments)) session.open_early();
+  // The server answers while the rest is set up and the words are parsed. zkCli's banner comes
+  // first.
+  if (begins_with_request(arguments) && !arguments.drop_in) session.open_early();
   ReadOnlyClient read_only(session);
   Client& client = arguments.protection.read_only ? static_cast<Client&>(read_only) : session;
   std::optional<CarriedOutput> programs;
