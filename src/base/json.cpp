@@ -148,7 +148,9 @@ std::string Json::text() const {
 void JsonLine::add(std::string_view text) {
   constexpr std::size_t most = 1U << 20U;
   waiting_ += text;
-  if (waiting_.size() >= most) write_(std::exchange(waiting_, {}));
+  if (waiting_.size() < most) return;
+  write_(std::move(waiting_));
+  waiting_.clear();
 }
 
 void JsonLine::begin_field(std::string_view name) {
