@@ -149,8 +149,9 @@ void JsonLine::add(std::string_view text) {
   constexpr std::size_t most = 1U << 20U;
   waiting_ += text;
   if (waiting_.size() < most) return;
-  write_(std::move(waiting_));
-  waiting_.clear();
+  std::string full;
+  full.swap(waiting_);  // not std::exchange, of which gcc 12 warns for no reason
+  write_(full);
 }
 
 void JsonLine::begin_field(std::string_view name) {
