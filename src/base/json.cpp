@@ -149,9 +149,8 @@ void JsonLine::add(std::string_view text) {
   constexpr std::size_t most = 1U << 20U;
   waiting_ += text;
   if (waiting_.size() < most) return;
-  std::string full;
-  full.swap(waiting_);  // not std::exchange, of which gcc 12 warns for no reason
-  write_(full);
+  write_(waiting_);
+  waiting_.clear();  // moving it away has gcc 12 warn for no reason
 }
 
 void JsonLine::begin_field(std::string_view name) {
