@@ -342,7 +342,9 @@ class Client {
   /// Reads many nodes with few requests, as far as the server supports that (3.6); else with a
   /// request for each. Each read succeeds or fails by itself. The first call, which may be without
   /// reads, has the session find out what the server supports.
-  virtual Reads start_reads(std::vector<ReadOp> ops) { return read_singly(ops, Watch::none()); }
+  virtual Reads start_reads(const std::vector<ReadOp>& ops) {
+    return read_singly(ops, Watch::none());
+  }
   /// The same with a request for each read; `watch` is set on the lists of children.
   Reads read_singly(const std::vector<ReadOp>& ops, const Watch& watch);
   // The code of these is unimplemented, and nothing is sent, unless the server is known to support

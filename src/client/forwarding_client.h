@@ -67,7 +67,7 @@ class ForwardingClient : public Client {
   Pending<Listing> start_names(const std::string& path, const Watch& watch) override {
     return inner_.start_names(path, watch);
   }
-  Reads start_reads(std::vector<ReadOp> ops) override { return inner_.start_reads(std::move(ops)); }
+  Reads start_reads(const std::vector<ReadOp>& ops) override { return inner_.start_reads(ops); }
   Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override {
     return inner_.start_get_ephemerals(prefix);
   }

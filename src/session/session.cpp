@@ -1835,16 +1835,16 @@ Reads joined(std::vector<Reads> parts) {
 
 }  // namespace
 
-Reads Session::start_reads(std::vector<ReadOp> ops) {
+Reads Session::start_reads(const std::vector<ReadOp>& ops) {
   constexpr std::size_t most_bytes = 65536;  // servers refuse requests of more than jute.maxbuffer
   const auto on = open_handle();
-  if (!has_version(on.get(), 3, 6) || ops.size() < 2) return Client::start_reads(std::move(ops));
+  if (!has_version(on.get(), 3, 6) || ops.size() < 2) return Client::start_reads(ops);
   std::vector<Reads> parts;
   for (auto first = ops.begin(); first != ops.end();) {
     auto end = first;
     for (std::size_t bytes = 0; end != ops.end() && (end == first || bytes < most_bytes); ++end)
       bytes += multi_read::size_of(*end);
-    std::vector<ReadOp> some{std::move_iterator(first), std::move_iterator(end)};
+    std::vector<ReadOp> some(first, end);
     first = end;
     const auto body = multi_read::request(on->servers.chroot, some);
     auto answer =

@@ -108,7 +108,7 @@ class Session final : public Client {
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
   Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
-  Reads start_reads(std::vector<ReadOp> ops) override;
+  Reads start_reads(const std::vector<ReadOp>& ops) override;
   Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override;
   Pending<std::int64_t> start_count_descendants(const std::string& path) override;
   Pending<std::vector<Identity>> start_who_am_i() override;

@@ -336,6 +336,19 @@ std::vector<std::string> past_config() {
           "snapshot.trust.empty=true"};
 }
 
+/// What puts the past into a server's directory; it says into `as_of` which one.
+std::function<void(const std::filesystem::path&)> past_filler(const Arguments& arguments,
+                                                              Output& out, std::string& as_of,
+                                                              const std::stop_token& stop) {
+  return [&](const std::filesystem::path& directory) {
+    const DataFiles files(arguments.sandbox_data);
+    const auto until = zxid_at(files, arguments.sandbox_moment, stop);
+    const auto past = write_past_files(files, until, directory, stop);
+    as_of = ", as of " + zxid_text(past.zxid);
+    if (past.fuzzy) out.err_line("{}", out.shown_in_error(fuzzy_text(past)));
+  };
+}
+
 /// Starts the sandbox that the arguments ask for; the status is that of a failure.
 std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputStyle style,
                                                        const Arguments& arguments) {
@@ -350,13 +363,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputS
       std::string as_of;
       if (!arguments.sandbox_data.empty()) {
         config = past_config();
-        fill = [&](const std::filesystem::path& directory) {
-          const DataFiles files(arguments.sandbox_data);
-          const auto until = zxid_at(files, arguments.sandbox_moment, stop);
-          const auto past = write_past_files(files, until, directory, stop);
-          as_of = ", as of " + zxid_text(past.zxid);
-          if (past.fuzzy) out.err_line("{}", out.shown_in_error(fuzzy_text(past)));
-        };
+        fill = past_filler(arguments, out, as_of, stop);
       }
       sandbox = std::make_unique<Sandbox>(base.monitor, servers, config, stop,
                                           arguments.sandbox_zookeeper, fill);
@@ -509,6 +516,7 @@ std::string what_is_done(const Arguments& arguments) {
 }
 
 /// Sets up everything between the servers and the commands, and runs the commands.
+// NOLINTNEXTLINE(readability-function-size): one after the other, what lives as long as it runs.
 int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
   auto& monitor = base.monitor;
   auto& queue = base.queue;

@@ -223,8 +223,7 @@ class WalkReads {
     for (const auto& one : asked) ops.push_back({.what = one.what, .path = one.node->node.path});
     const auto acls = std::ranges::count(asked, true, &Asked::reads_acl);
     pace_.take(asked.size() + static_cast<std::size_t>(acls), stop_);
-    batch.reads =
-        is_single ? client_.read_singly(ops, plan_.watch) : client_.start_reads(std::move(ops));
+    batch.reads = is_single ? client_.read_singly(ops, plan_.watch) : client_.start_reads(ops);
     for (const auto& [node, what, reads_acl] : asked)
       batch.acls.push_back(reads_acl ? client_.start_get_acl(node->node.path) : nullptr);
     if (!is_single) are_batched_ = batch.reads.requests < asked.size();

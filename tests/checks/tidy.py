@@ -56,7 +56,7 @@ class Source:
     def __init__(self, path, entry, build, common):
         self.path = path
         self.text = self.path.read_text(encoding="utf-8")
-        words = shlex.split(PRECOMPILED.sub("", entry["command"]))
+        words = shlex.split(PRECOMPILED.sub("", entry["command"]).replace(" -freorder-functions", ""))  # gcc's alone
         self.directory = entry["directory"]
         # Without the compiler, what it writes, and the file itself.
         self.flags = tuple(word for word in words[1:words.index("-o")] if word not in ALLOWED_TOGETHER)

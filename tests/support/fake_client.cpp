@@ -372,9 +372,9 @@ Pending<Nothing> FakeClient::start_end_watch(const std::string& path, const Mail
   });
 }
 
-Reads FakeClient::start_reads(std::vector<ReadOp> ops) {
+Reads FakeClient::start_reads(const std::vector<ReadOp>& ops) {
   using What = ReadOp::What;
-  if (!batches_ || ops.size() < 2) return Client::start_reads(std::move(ops));
+  if (!batches_ || ops.size() < 2) return Client::start_reads(ops);
   const auto read = [this](const ReadOp& op) {
     ReadResult result;
     if (op.what != What::Names) {

@@ -58,8 +58,8 @@ class EndlessTree final : public ForwardingClient {
   Pending<Listing> start_names(const std::string& /*path*/, const Watch& watch) override {
     return ForwardingClient::start_names("/a", watch);
   }
-  Reads start_reads(std::vector<ReadOp> ops) override {
-    return Client::start_reads(std::move(ops));
+  Reads start_reads(const std::vector<ReadOp>& ops) override {
+    return read_singly(ops, Watch::none());
   }
 };
 
@@ -129,9 +129,9 @@ TEST_F(WalkTest, BatchesReadTheSameWithFewRequests) {
 class LargeReads final : public ForwardingClient {
  public:
   using ForwardingClient::ForwardingClient;
-  Reads start_reads(std::vector<ReadOp> ops) override {
+  Reads start_reads(const std::vector<ReadOp>& ops) override {
     most = std::max(most, ops.size());
-    return ForwardingClient::start_reads(std::move(ops));
+    return ForwardingClient::start_reads(ops);
   }
   std::size_t most = 0;
 };
