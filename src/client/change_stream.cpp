@@ -124,8 +124,12 @@ std::vector<NodeChange> ChangeStream::present_native(const std::stop_token& stop
                        .after = node.stat});
   }
   std::ranges::sort(all, {}, &NodeChange::path);
-  const auto rest = std::ranges::unique(all, {}, &NodeChange::path);  // of overlapping subtrees
-  all.erase(rest.begin(), rest.end());
+  // Of overlapping subtrees. Not std::ranges::unique, which clang 14 cannot compile.
+  all.erase(std::unique(all.begin(), all.end(),
+                        [](const NodeChange& one, const NodeChange& next) {
+                          return one.path == next.path;
+                        }),
+            all.end());
   return all;
 }
 

@@ -48,7 +48,7 @@ std::string error_of(const Fd& socket) {
 /// The problem of an attempt that was given its time.
 std::string outcome_of(const Attempt& attempt, bool answered) {
   if (!attempt.socket) return attempt.problem;
-  if (const auto error = error_of(attempt.socket); !error.empty()) return error;
+  if (auto error = error_of(attempt.socket); !error.empty()) return error;
   if (!attempt.problem.empty()) return attempt.problem;
   return answered ? "reachable, but not serving (frozen, starting, without a quorum, or not a "
                     "ZooKeeper server)"
