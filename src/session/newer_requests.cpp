@@ -1,7 +1,7 @@
 // Newer requests: writes their bodies, and reads their answers.
 #include "session/newer_requests.h"
 
-#include "session/jute.h"
+#include "session/answer_reader.h"
 
 #include <optional>
 #include <utility>
@@ -35,7 +35,7 @@ bool reads_names(const ReadOp& op) {
 
 /// Takes a part of an answer; returns its code.
 template <class Take>
-int take_part(JuteReader& from, Take&& take) {
+int take_part(AnswerReader& from, Take&& take) {
   const auto type = from.number();
   from.flag();
   from.number();
@@ -70,7 +70,7 @@ std::string watching_request(const std::string& chroot, const std::string& path)
 }
 
 std::vector<std::string> ephemerals_in(std::string_view answer, const std::string& chroot) {
-  JuteReader from(answer);
+  AnswerReader from(answer);
   std::vector<std::string> paths;
   from.list([&] {
     const auto path = from.text();
@@ -82,10 +82,10 @@ std::vector<std::string> ephemerals_in(std::string_view answer, const std::strin
   return paths;
 }
 
-std::int64_t number_in(std::string_view answer) { return JuteReader(answer).number(); }
+std::int64_t number_in(std::string_view answer) { return AnswerReader(answer).number(); }
 
 std::vector<Identity> identities_in(std::string_view answer) {
-  JuteReader from(answer);
+  AnswerReader from(answer);
   std::vector<Identity> all;
   from.list([&] {
     auto& one = all.emplace_back();
@@ -116,7 +116,7 @@ std::string multi_read::request(const std::string& chroot, const std::vector<Rea
 
 std::vector<ReadResult> multi_read::results(std::string_view answer,
                                             const std::vector<ReadOp>& ops) {
-  JuteReader from(answer);
+  AnswerReader from(answer);
   std::vector<ReadResult> results;
   results.reserve(ops.size());
   for (const auto& op : ops) {

@@ -1,7 +1,7 @@
 // ReplyValidator: parses frames according to their requests.
 #include "session/reply_validator.h"
 
-#include "session/jute.h"
+#include "session/answer_reader.h"
 #include "session/newer_requests.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Creations {
   /// `asked`: the paths in the request. The server appends the number of a sequential node.
   explicit Creations(const std::vector<std::string>& asked) : asked_(asked) {}
 
-  void take(JuteReader& walk) {
+  void take(AnswerReader& walk) {
     const auto path = walk.text();
     if (taken_ < asked_.size() && !path.starts_with(asked_[taken_++]))
       walk.refuse("an answer that names another node");
@@ -60,7 +60,7 @@ class Creations {
   std::string_view first_;
 };
 
-void walk_answer(JuteReader& walk, std::int32_t asked, Creations& creations) {
+void walk_answer(AnswerReader& walk, std::int32_t asked, Creations& creations) {
   switch (asked) {
     case operation::create:
       return creations.take(walk);
@@ -114,7 +114,7 @@ void walk_answer(JuteReader& walk, std::int32_t asked, Creations& creations) {
 
 /// A transaction's answer has one part per operation, in order. If one failed, all parts say that
 /// they failed, and one says why: the C client would take failures without a reason for a success.
-bool answers_parts(JuteReader& walk, std::string_view parts, Creations& creations) {
+bool answers_parts(AnswerReader& walk, std::string_view parts, Creations& creations) {
   constexpr std::int32_t not_tried = -2;  // another one failed
   const auto count = parts.size();
   std::size_t failures = 0;
@@ -139,7 +139,7 @@ bool answers_parts(JuteReader& walk, std::string_view parts, Creations& creation
 }
 
 /// Each of a multiRead's parts is an answer of its operation, or says why there is none.
-bool answers_reads(JuteReader& walk, std::string_view parts, Creations& creations) {
+bool answers_reads(AnswerReader& walk, std::string_view parts, Creations& creations) {
   for (; !parts.empty(); parts.remove_prefix(1)) {
     const auto kind = walk.number();
     const bool done = walk.flag();
@@ -156,13 +156,13 @@ bool answers_reads(JuteReader& walk, std::string_view parts, Creations& creation
 }
 
 /// Event types other than servers' are the C client's own: it reports a session's end with them.
-const char* flaw_of_event(JuteReader& walk, WireEvent& event) {
+const char* flaw_of_event(AnswerReader& walk, WireEvent& event) {
   constexpr std::int32_t first_event = 1;
   constexpr std::int32_t last_event = 7;
   event.type = walk.number();
   walk.number();
   event.path = walk.text();
-  if (walk.broken()) return JuteReader::cut_off;
+  if (walk.broken()) return AnswerReader::cut_off;
   return event.type < first_event || event.type > last_event ? "an invalid event" : nullptr;
 }
 
@@ -178,8 +178,8 @@ bool is_creation(std::int32_t asked) {
          asked == operation::create_container || asked == operation::create_ttl;
 }
 
-/// The operations of a transaction, one byte each; the paths of nodes to create.
-std::string parts_of(JuteReader& walk, std::vector<std::string>& creations) {
+/// The operations of a transaction or a multiRead, one byte each; the paths of nodes to create.
+std::string parts_of(AnswerReader& walk, std::vector<std::string>& creations) {
   std::string parts;
   while (!walk.broken()) {
     const auto kind = walk.number();
@@ -189,7 +189,9 @@ std::string parts_of(JuteReader& walk, std::vector<std::string>& creations) {
     parts += static_cast<char>(kind);
     const auto path = walk.text();
     if (is_creation(kind)) creations.emplace_back(path);
-    if (kind == operation::remove || kind == operation::check) {
+    if (kind == operation::get || kind == operation::children) {
+      walk.flag();
+    } else if (kind == operation::remove || kind == operation::check) {
       walk.number();
     } else if (kind == operation::set) {
       walk.data();
@@ -200,21 +202,6 @@ std::string parts_of(JuteReader& walk, std::vector<std::string>& creations) {
       walk.number();
       if (kind == operation::create_ttl) walk.skip(8);
     }
-  }
-  return parts;
-}
-
-/// The operations of a multiRead, one byte each.
-std::string reads_of(JuteReader& walk) {
-  std::string parts;
-  while (!walk.broken()) {
-    const auto kind = walk.number();
-    const bool done = walk.flag();
-    walk.number();
-    if (done) break;
-    parts += static_cast<char>(kind);
-    walk.text();
-    walk.flag();
   }
   return parts;
 }
@@ -258,7 +245,7 @@ std::string moved_value(std::string_view bytes, FramePages& pages) {
 }  // namespace
 
 void WireConversation::note_request(std::string_view frame) {
-  JuteReader walk(frame);
+  AnswerReader walk(frame);
   Request request;
   request.xid = walk.number();
   request.operation = walk.number();
@@ -269,10 +256,8 @@ void WireConversation::note_request(std::string_view frame) {
   // Pings, credentials and re-set watches may be answered out of order.
   if (request.xid < 0 && !is_own_xid(request.xid)) return;
   if (outstanding_.empty()) waiting_since_ = BootClock::now();
-  if (request.operation == operation::multi)
+  if (request.operation == operation::multi || request.operation == operation::multi_read)
     request.parts = parts_of(walk, request.creations);
-  else if (request.operation == operation::multi_read)
-    request.parts = reads_of(walk);
   else if (is_creation(request.operation))
     request.creations.emplace_back(walk.text());
   if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
@@ -285,7 +270,7 @@ const char* WireConversation::move_content(std::string_view frame, std::int32_t 
   if (operation != operation::get && operation != operation::children_and_stat) return nullptr;
   const std::string head(frame.substr(0, size_of_header));
   FramePages pages(frame.data());
-  JuteReader walk(frame);
+  AnswerReader walk(frame);
   walk.skip(size_of_header);
   const auto count = walk.number();
   LargeAnswer answer;
@@ -316,9 +301,9 @@ void WireConversation::leave_stub(std::string_view frame, std::string_view head,
                                   LargeAnswer content) {
   constexpr std::size_t mzxid = 8;
   constexpr std::size_t data_length = 52;
-  JuteReader fields(stat);
+  AnswerReader fields(stat);
   fields.skip(mzxid);
-  content.mzxid = fields.integer(8);
+  content.mzxid = fields.long_number();
   fields.skip(data_length - mzxid - 8);
   content.data_length = fields.number();
   put_number(stat.data() + mzxid, notes_->keep(std::move(content)), 8);
@@ -340,11 +325,11 @@ std::optional<SessionLease::Time> WireConversation::give_up_at() const {
 }
 
 const char* WireConversation::flaw_of(std::string_view frame) {
-  JuteReader walk(frame);
+  AnswerReader walk(frame);
   const auto xid = walk.number();
-  const auto zxid = walk.integer(8);
+  const auto zxid = walk.long_number();
   const auto code = walk.number();
-  if (walk.broken()) return JuteReader::cut_off;
+  if (walk.broken()) return AnswerReader::cut_off;
   // Nothing else may arrive during SASL.
   if (xid < 0 && !outstanding_.empty() && outstanding_.front().operation == operation::sasl)
     return "an answer out of order";
@@ -409,13 +394,13 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
   constexpr const char* foreign = "it does not speak the ZooKeeper protocol";
   constexpr std::size_t old_length = 36;  // without the read-only flag
   if (answer.size() < 4) return nullptr;
-  JuteReader walk(answer);
-  const auto length = walk.integer(4);
+  AnswerReader walk(answer);
+  const auto length = walk.number();
   if (length != old_length && length != old_length + 1) return foreign;
   if (answer.size() < 4 + old_length) return nullptr;
   const auto version = walk.number();
   const auto timeout = walk.number();
-  const auto session = walk.integer(8);
+  const auto session = walk.long_number();
   const auto password_length = walk.number();
   // A server that no longer knows the session sends 0 and 0.
   const bool expired = !fresh && session == 0;
@@ -428,20 +413,20 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
 }
 
 Granted granted_by(std::string_view answer) {
-  JuteReader walk(answer);
+  AnswerReader walk(answer);
   walk.skip(4 + 4);  // length, version
   Granted granted;
   granted.timeout_ms = walk.number();
-  granted.session = walk.integer(8);
+  granted.session = walk.long_number();
   return granted;
 }
 
 SessionRequest session_request(std::string_view greeting) {
-  JuteReader walk(greeting);
+  AnswerReader walk(greeting);
   walk.skip(4 + 8);  // version, last zxid
   SessionRequest request;
   request.timeout_ms = walk.number();
-  request.fresh = walk.integer(8) == 0;
+  request.fresh = walk.long_number() == 0;
   return request;
 }
 
@@ -465,24 +450,25 @@ std::string ping_answer() {
 std::string greeting_after(std::string_view greeting, std::int64_t zxid) {
   constexpr std::size_t last_seen = 4;  // behind the version
   std::string frame(greeting);
-  JuteReader fields(greeting);
+  AnswerReader fields(greeting);
   fields.skip(last_seen);
-  if (fields.integer(8) < zxid && !fields.broken()) put_number(frame.data() + last_seen, zxid, 8);
+  if (fields.long_number() < zxid && !fields.broken())
+    put_number(frame.data() + last_seen, zxid, 8);
   return frame;
 }
 
 AnswerHeader answer_header(std::string_view frame) {
-  JuteReader fields(frame);
+  AnswerReader fields(frame);
   AnswerHeader header;
   header.xid = fields.number();
-  header.zxid = fields.integer(8);
+  header.zxid = fields.long_number();
   header.code = fields.number();
   header.body = fields.rest();
   return header;
 }
 
 SaslAnswer sasl_answer(std::string_view frame) {
-  JuteReader walk(frame);
+  AnswerReader walk(frame);
   walk.skip(4 + 8);  // xid, zxid
   SaslAnswer answer;
   answer.error = walk.number();

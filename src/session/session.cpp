@@ -15,7 +15,7 @@
 #include "client/node_path.h"
 #include "client/tls.h"
 #include "session/answer_notes.h"
-#include "session/jute.h"
+#include "session/answer_reader.h"
 #include "session/newer_requests.h"
 #include "session/sasl.h"
 #include "session/session_lease.h"
@@ -299,10 +299,10 @@ struct KnownServers {
   /// Those that said so when they were last asked, by numeric address and port.
   std::set<std::string> writable{};
   struct Version {
-    int major = 0;  ///< 0: it does not say, or not before Session::ask_for_version
+    int major = 0;  ///< 0: it does not say
     int minor = 0;
   };
-  /// By numeric address and port; those that are being asked, too.
+  /// By numeric address and port, of those that were asked.
   std::map<std::string, Version> versions{};
 };
 

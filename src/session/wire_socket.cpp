@@ -1,7 +1,7 @@
 // WireSocket: the connect, send, recv and getaddrinfo that the C client calls.
 #include "session/wire_socket.h"
 
-#include "session/jute.h"
+#include "session/answer_reader.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -65,7 +65,7 @@ struct WatchingRead {
 
 /// nullopt: the request, without its length, is another one.
 std::optional<WatchingRead> watching_read(std::string_view request) {
-  JuteReader fields(request);
+  AnswerReader fields(request);
   const auto xid = fields.number();
   const auto asked = fields.number();
   const bool of_children = asked == operation::children || asked == operation::children_and_stat;

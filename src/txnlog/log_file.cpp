@@ -3,8 +3,8 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/jute.h"
 #include "base/number.h"
-#include "txnlog/jute.h"
 #include "txnlog/transaction.h"
 
 #include <fmt/core.h>

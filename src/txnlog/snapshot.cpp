@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/inflate.h"
-#include "txnlog/jute.h"
+#include "base/jute.h"
 
 #include <fmt/core.h>
 

@@ -1,8 +1,8 @@
 // LoggedTransaction: a record of a transaction log, decoded.
 #include "txnlog/transaction.h"
 
+#include "base/jute.h"
 #include "client/zk_error.h"
-#include "txnlog/jute.h"
 
 #include <string>
 #include <utility>

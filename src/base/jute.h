@@ -1,9 +1,10 @@
-// Jute: parses the primitives of ZooKeeper's records, of which nothing is trusted.
+// Jute: reads and writes the primitives of ZooKeeper's records; nothing that is read is trusted.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace zksh {
@@ -54,6 +55,11 @@ class JuteReader {
   std::string_view rest() const { return bytes_; }
   std::size_t left() const { return bytes_.size(); }
   bool failed() const { return failed_; }
+  /// As if what follows were malformed.
+  void fail() {
+    failed_ = true;
+    bytes_ = {};
+  }
 
  private:
   std::uint64_t number(std::size_t size) {
@@ -61,13 +67,25 @@ class JuteReader {
     for (const char byte : take(size)) value = value << 8U | static_cast<unsigned char>(byte);
     return value;
   }
-  void fail() {
-    failed_ = true;
-    bytes_ = {};
-  }
 
   std::string_view bytes_;
   bool failed_ = false;
 };
+
+/// Writes `number` into the `size` bytes from `to` on.
+inline void put_number(char* to, std::int64_t number, std::size_t size) {
+  for (auto* byte = to + size; byte != to; number >>= 8) *--byte = static_cast<char>(number & 0xff);
+}
+
+/// Appends a number of four bytes.
+inline void add_number(std::string& to, std::int32_t number) {
+  to.append(4, '\0');
+  put_number(to.data() + to.size() - 4, number, 4);
+}
+/// Appends text, or data that is not null, with its length.
+inline void add_text(std::string& to, std::string_view text) {
+  add_number(to, static_cast<std::int32_t>(text.size()));
+  to += text;
+}
 
 }  // namespace zksh

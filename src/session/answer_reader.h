@@ -1,8 +1,9 @@
-// Jute: reads and writes the bytes of ZooKeeper's requests and answers.
+// AnswerReader: parses what servers answer, and says what is wrong with it.
 //
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.9.
 #pragma once
 
+#include "base/jute.h"
 #include "client/client.h"
 
 #include <cstddef>
@@ -42,79 +43,56 @@ constexpr std::int32_t close = -11;
 constexpr std::int32_t failed = -1;
 }  // namespace operation
 
-/// Parses a frame; reading beyond its end marks it as broken, and stops.
-class JuteReader {
+/// As JuteReader, but stricter: texts and lists are never null.
+class AnswerReader {
  public:
   static constexpr const char* cut_off = "a truncated answer";
 
-  explicit JuteReader(std::string_view frame) : rest_(frame) {}
+  explicit AnswerReader(std::string_view frame) : from_(frame) {}
 
-  bool broken() const { return broken_; }
+  bool broken() const { return from_.failed(); }
   /// What is wrong with the answer; null if nothing.
-  const char* flaw() const { return broken_ ? flaw_ : nullptr; }
-  std::string_view rest() const { return rest_; }
+  const char* flaw() const { return broken() ? flaw_ : nullptr; }
+  std::string_view rest() const { return from_.rest(); }
 
   void refuse(const char* flaw) {
-    if (broken_) return;
-    broken_ = true;
+    if (broken()) return;
+    from_.fail();
     flaw_ = flaw;
   }
-  void skip(std::size_t size) {
-    broken_ = broken_ || size > rest_.size();
-    rest_.remove_prefix(broken_ ? rest_.size() : size);
-  }
-  std::int64_t integer(std::size_t size) {
-    if (broken_ || size > rest_.size()) {
-      skip(size);
-      return 0;
-    }
-    std::uint64_t number = static_cast<signed char>(rest_.front()) < 0 ? ~std::uint64_t{0} : 0;
-    for (const char byte : rest_.substr(0, size))
-      number = number << 8U | static_cast<unsigned char>(byte);
-    skip(size);
-    return static_cast<std::int64_t>(number);
-  }
-  std::int32_t number() { return static_cast<std::int32_t>(integer(4)); }
-  bool flag() { return integer(1) != 0; }
+  void skip(std::size_t size) { from_.take(size); }
+  std::int32_t number() { return from_.integer(); }
+  std::int64_t long_number() { return from_.long_integer(); }
+  bool flag() { return from_.boolean(); }
   std::string_view text() {
-    const auto length = number();
-    broken_ = broken_ || length < 0;
-    if (broken_) return {};
-    const auto text = rest_.substr(0, static_cast<std::size_t>(length));
-    skip(static_cast<std::size_t>(length));
-    return text;
+    const auto text = from_.buffer();
+    if (!text) from_.fail();
+    return text.value_or(std::string_view());
   }
   /// Like text, or null.
-  std::optional<std::string_view> data() {
-    const auto length = number();
-    broken_ = broken_ || length < -1;
-    if (broken_ || length < 0) return std::nullopt;
-    const auto bytes = rest_.substr(0, static_cast<std::size_t>(length));
-    skip(static_cast<std::size_t>(length));
-    return bytes;
-  }
+  std::optional<std::string_view> data() { return from_.buffer(); }
   /// No server sends a negative dataLength; it marks content that was moved.
   Stat stat() {
     Stat stat;
-    stat.czxid = integer(8);
-    stat.mzxid = integer(8);
-    stat.ctime = integer(8);
-    stat.mtime = integer(8);
+    stat.czxid = long_number();
+    stat.mzxid = long_number();
+    stat.ctime = long_number();
+    stat.mtime = long_number();
     stat.version = number();
     stat.cversion = number();
     stat.aversion = number();
-    stat.ephemeral_owner = integer(8);
+    stat.ephemeral_owner = long_number();
     stat.data_length = number();
     if (stat.data_length < 0) refuse("an answer with an invalid Stat");
     stat.num_children = number();
-    stat.pzxid = integer(8);
+    stat.pzxid = long_number();
     return stat;
   }
   template <class Each>
   void list(Each&& each) {
     const auto count = number();
-    broken_ = broken_ || count < 0 || static_cast<std::size_t>(count) > rest_.size();
-    for (std::int32_t i = 0; i < count && !broken_; ++i) each();
+    if (count < 0 || static_cast<std::size_t>(count) > rest().size()) from_.fail();
+    for (std::int32_t i = 0; i < count && !broken(); ++i) each();
   }
   /// Node names, each passed to `take`.
   template <class Take>
@@ -139,15 +117,9 @@ class JuteReader {
   }
 
  private:
-  std::string_view rest_;
-  bool broken_ = false;
+  JuteReader from_;
   const char* flaw_ = cut_off;
 };
-
-/// Writes `number` into the `size` bytes from `to` on.
-inline void put_number(char* to, std::int64_t number, std::size_t size) {
-  for (auto* byte = to + size; byte != to; number >>= 8) *--byte = static_cast<char>(number & 0xff);
-}
 
 /// A request, without its length.
 inline std::string request_frame(std::int32_t xid, std::int32_t asked, std::string_view body = {}) {
@@ -155,17 +127,6 @@ inline std::string request_frame(std::int32_t xid, std::int32_t asked, std::stri
   put_number(frame.data(), xid, 4);
   put_number(frame.data() + 4, asked, 4);
   return frame.append(body);
-}
-
-/// Appends a number of four bytes.
-inline void add_number(std::string& to, std::int32_t number) {
-  to.append(4, '\0');
-  put_number(to.data() + to.size() - 4, number, 4);
-}
-/// Appends text, or data that is not null, with its length.
-inline void add_text(std::string& to, std::string_view text) {
-  add_number(to, static_cast<std::int32_t>(text.size()));
-  to += text;
 }
 
 }  // namespace zksh
