@@ -87,7 +87,7 @@ int run(Context& cx, const Args& a) {
     cx.out.line("Output stat for {} {}", cx.out.shown(path), usage.text());
   } catch (const ZkError& error) {
     if (error.code() != code::no_node) throw;
-    throw Error(fmt::format("quota for {} does not exist.", path), status::no_node).excuse();
+    throw excused_error(Error(fmt::format("quota for {} does not exist.", path), status::no_node));
   }
   return status::ok;
 }

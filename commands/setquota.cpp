@@ -52,16 +52,19 @@ std::int64_t value_of_limit(const Context& cx, const Limit& limit) {
                          counts ? Int::max() : Long::max());
   } catch (const UsageError&) {
     if (cx.input != Input::Pipe) throw;
-    throw ValueError("NumberFormatException happens when parsing the option value").excuse();
+    throw excused_error(ValueError("NumberFormatException happens when parsing the option value"));
   }
-  if (counts && value <= 0) throw ValueError("the num quota must be greater than zero").excuse();
-  if (value < 0) throw ValueError("the bytes quota must be greater than or equal to zero").excuse();
+  if (counts && value <= 0)
+    throw excused_error(ValueError("the num quota must be greater than zero"));
+  if (value < 0)
+    throw excused_error(ValueError("the bytes quota must be greater than or equal to zero"));
   return value;
 }
 
 void refuse_quota_tree(const std::string& path) {
   if (path.starts_with(quota_root))
-    throw ValueError(fmt::format("cannot set a quota under the path: {}", quota_root)).excuse();
+    throw excused_error(
+        ValueError(fmt::format("cannot set a quota under the path: {}", quota_root)));
 }
 
 /// Throws if a node below has a quota: quotas must not overlap.

@@ -42,9 +42,10 @@ class Error : public std::runtime_error {
   const std::string& path() const { return path_; }
   /// Whether zkCli reports it with status 0.
   bool excused() const { return excused_; }
-  Error& excuse() {
-    excused_ = true;
-    return *this;
+  /// The same error, excused.
+  friend Error excused_error(Error error) {
+    error.excused_ = true;
+    return error;
   }
 
  private:

@@ -26,6 +26,8 @@ class DataFiles {
   /// In the order of their zxids.
   const std::vector<File>& logs() const { return logs_; }
   const std::vector<File>& snapshots() const { return snapshots_; }
+  /// The same, the newest first.
+  std::vector<File> newest_snapshots() const { return {snapshots_.rbegin(), snapshots_.rend()}; }
   /// The number in the file currentEpoch; nullopt if there is none, as for a standalone server.
   std::optional<std::int64_t> current_epoch() const { return current_epoch_; }
   std::optional<std::int64_t> accepted_epoch() const { return accepted_epoch_; }

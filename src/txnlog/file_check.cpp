@@ -41,7 +41,7 @@ class Checker {
   }
 
  private:
-  void add(Finding finding, bool fatal = false) {
+  void add(const Finding& finding, bool fatal = false) {
     if (!finding.harmless) ++result_.problems;
     if (fatal) result_.starts = false;
     plan_.report(finding);
@@ -49,13 +49,13 @@ class Checker {
 
   /// The newest intact one, which a server would load, stays in the tree.
   void check_snapshots() {
-    for (auto file = files_.snapshots().rbegin(); file != files_.snapshots().rend(); ++file) {
+    for (const auto& file : files_.newest_snapshots()) {
       try {
         if (base_) {
-          read_snapshot(file->path, {}, plan_.stop);
+          read_snapshot(file.path, {}, plan_.stop);
         } else {
-          end_ = tree_.load(file->path, plan_.stop);
-          base_ = *file;
+          end_ = tree_.load(file.path, plan_.stop);
+          base_ = file;
         }
         ++result_.snapshots;
       } catch (const Cancelled&) {
@@ -64,10 +64,10 @@ class Checker {
         throw;
       } catch (const Error& error) {
         const std::string text = error.what();
-        add({.file = file->path,
-             .from = file->zxid,
-             .to = file->zxid,
-             .problem = text.substr(std::min(text.size(), file->path.size() + 1)),
+        add({.file = file.path,
+             .from = file.zxid,
+             .to = file.zxid,
+             .problem = text.substr(std::min(text.size(), file.path.size() + 1)),
              .remedy = base_ ? "remove the file; there is a newer one"
                              : "remove the file: servers take an older snapshot, if there is one, "
                                "and the logs after it"});

@@ -23,16 +23,16 @@ std::int64_t written_until(const DataFiles::File& file, const SnapshotEnd& end) 
 void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& plan) {
   bool loaded = false;
   std::vector<DataFiles::File> usable;
-  for (auto file = files.snapshots().rbegin(); file != files.snapshots().rend(); ++file) {
-    if (file->zxid > plan.until) continue;
+  for (const auto& file : files.newest_snapshots()) {
+    if (file.zxid > plan.until) continue;
     try {
       auto tree = PastTree(plan.digests);
-      const auto end = tree.load(file->path, plan.stop);
-      const bool in_time = written_until(*file, end) <= plan.until;
+      const auto end = tree.load(file.path, plan.stop);
+      const bool in_time = written_until(file, end) <= plan.until;
       if (loaded && !in_time) continue;
       replay.tree = std::move(tree);
       replay.end = end;
-      replay.snapshot = *file;
+      replay.snapshot = file;
       loaded = true;
       if (in_time) return;
     } catch (const Cancelled&) {

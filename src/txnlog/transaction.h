@@ -69,9 +69,9 @@ struct LoggedTransaction {
   bool expired() const { return type == TxnType::CloseSession && cxid == 0; }
 };
 
-/// Decodes a record's body into `into`; false if it is malformed. The format is that of
+/// Decodes a record's body into `txn`; false if it is malformed. The format is that of
 /// zookeeper.jute and SerializeUtils.deserializeTxn, 3.4 to 3.9.
-bool parse_transaction(std::string_view body, LoggedTransaction& into);
+bool parse_transaction(std::string_view body, LoggedTransaction& txn);
 /// The zxid alone; the body has at least txn_header_size bytes.
 std::int64_t zxid_of(std::string_view body);
 inline constexpr std::size_t txn_header_size = 32;
