@@ -62,7 +62,7 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  void send(const std::string& body) {
+  void send(const std::string& body) const {
     std::string frame;
     put(frame, static_cast<std::int32_t>(body.size()));
     frame += body;
