@@ -101,7 +101,8 @@ std::optional<Parts> take_apart(std::string_view name) {
   if (longer)
     if (const auto parts = take_apart_at(*longer)) return parts;
   const auto& number = shorter ? shorter : longer;
-  if (!number) return std::nullopt;
+  // A guid alone is a holder of kazoo's Semaphore; one in a hundred ends in ten digits by chance.
+  if (!number || is_hex32(name)) return std::nullopt;
   return Parts{number->rest, LockTag::Unknown, number->number};
 }
 

@@ -1,6 +1,6 @@
 // A preloaded getaddrinfo that resolves the names in a file, $MOVING_NAMES: lines of a name and an
 // address, which a test changes as an administrator changes those of a DNS server.
-#define _GNU_SOURCE
+#define _GNU_SOURCE  // NOLINT(bugprone-reserved-identifier): glibc's name
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -9,8 +9,12 @@
 
 typedef int Getaddrinfo(const char*, const char*, const struct addrinfo*, struct addrinfo**);
 
-int getaddrinfo(const char* node, const char* service, const struct addrinfo* hints,
-                struct addrinfo** result) {
+// glibc's own header names the parameters with two underscores.
+int told_getaddrinfo(const char* node, const char* service, const struct addrinfo* hints,
+                     struct addrinfo** result) __asm__("getaddrinfo");
+
+int told_getaddrinfo(const char* node, const char* service, const struct addrinfo* hints,
+                     struct addrinfo** result) {
   Getaddrinfo* const real = (Getaddrinfo*)dlsym(RTLD_NEXT, "getaddrinfo");
   const char* const path = getenv("MOVING_NAMES");
   FILE* const file = path && node ? fopen(path, "r") : NULL;

@@ -162,7 +162,7 @@ class Sasl(TlsCase):
 
     def test_java_names_of_a_jaas_section(self):
         properties = self.file("sasl.properties", "zookeeper.sasl.clientconfig=Client\n")
-        self.fails(2, "does not read JAAS files", "-s", self.server.address, "-client-configuration", properties, "ls", "/")
+        self.fails(2, "names no JAAS file that zksh could read", "-s", self.server.address, "-client-configuration", properties, "ls", "/")
         self.works(*self.options(), "-client-configuration", properties, "ls", "/")
 
     def test_the_password_is_nowhere(self):

@@ -117,6 +117,11 @@ TEST(LockName, PrefixIsWhatStandsBeforeTheTag) {
   EXPECT_EQ(parse_lock_name("lock-0000000004")->prefix(), "");
 }
 
+TEST(LockName, AGuidAloneIsNoContenderWhateverItEndsIn) {
+  EXPECT_FALSE(parse_lock_name("4268e3cb0e2f4c6a9a1b2c0000000007"));
+  EXPECT_TRUE(parse_lock_name("4268e3cb0e2f4c6a9a1b2-0000000007"));
+}
+
 TEST(LockName, AGuidMustBeOne) {
   // Too short, capitals, a letter that is no digit: the whole name is the key.
   for (const std::string name :
