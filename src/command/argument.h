@@ -26,11 +26,11 @@ struct Argument {
     Choice,
     NodePath,
     NodePaths,  ///< all remaining positional words
-    HeldLocks,
-    Job,  ///< all remaining positional words
+    HeldLocks,  ///< likewise
+    Job,
     AclList,
     File,
-    Words,  ///< all remaining positional words
+    Words,  ///< likewise
     Line,   ///< likewise: an optional number, then a command and its words
     Program,
   };
@@ -56,6 +56,8 @@ struct Argument {
     return kind == Kind::Words || kind == Kind::NodePaths || kind == Kind::HeldLocks ||
            kind == Kind::Line;
   }
+  /// Whether it is a positional that takes a single word.
+  bool takes_one_word() const { return positional() && !takes_rest() && kind != Kind::Program; }
 };
 
 /// The usage line of these arguments: "[-s] [-v version] path [data]".

@@ -7,7 +7,6 @@
 #include "base/time.h"
 #include "command/given_words.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -21,68 +20,36 @@ namespace {
 /// Takes an option's value (empty for a flag) or a positional's word. May throw UsageError.
 using WordTaker = std::function<void(const std::string&)>;
 
-/// An option's name for CLI11: zkCli's "-add" is "--add".
-std::string binding_name(const Argument& argument) {
-  const auto& name = argument.names.front();
-  return name.size() > 2 && name[1] != '-' ? '-' + name : name;
-}
-
-void declare_to(CLI::App& app, const Argument& argument, const WordTaker& take) {
-  if (!argument.takes_value()) {
-    app.add_flag_callback(binding_name(argument), [&take] { take(""); });
-  } else if (!argument.positional()) {
-    app.add_option(binding_name(argument))
-        ->each(take)
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
-  } else {
-    // Not its own name: CLI11 2.5 takes none such as host:port, or n beside an option -n.
-    const auto name = fmt::format("positional{}", app.get_options().size());
-    auto* const option = app.add_option_function<std::string>(name, take);
-    // What begins like a number is refused as one, rather than ignored.
-    if (argument.legacy && argument.kind == Argument::Kind::Number)
-      option->check(
-          [](const std::string& word) { return begins_as_number(word) ? "" : "no number"; });
-  }
-}
-
-/// Lets CLI11 pass the words to their takers, of which there is one for each argument. Returns the
-/// positional words that no argument took. Throws UsageError for an invalid value.
+/// Passes the words to their takers, of which there is one for each argument, in the order in which
+/// the arguments were declared. Returns the positional words that no argument took. Throws
+/// UsageError for an invalid value.
 std::vector<std::string> bind_words(const GivenWords& given, const std::vector<Argument>& arguments,
                                     const std::vector<WordTaker>& takers) {
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  app.validate_positionals();
-  const auto is_given = [&](const Argument& option) {
-    return std::ranges::count(given.options, &option, &GivenWords::Option::option) > 0;
-  };
-  const WordTaker* take_rest = nullptr;  // CLI11 would split a word such as [1,2]
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].takes_rest())
-      take_rest = &takers[i];
-    else if (arguments[i].kind != Argument::Kind::Program &&
-             (arguments[i].positional() || is_given(arguments[i])))  // the others would cost time
-      declare_to(app, arguments[i], takers[i]);
-
-  std::vector<std::string> words;
-  for (const auto& option : given.options) {
-    words.push_back(binding_name(*option.option));
-    if (option.value) words.push_back(*option.value);
+  std::vector<const std::string*> taken(arguments.size());
+  std::vector<std::string> surplus;
+  for (const auto& word : given.positionals) {
+    const auto takes = [&](std::size_t i) {
+      const auto& argument = arguments[i];
+      // What begins like a number is refused as one, rather than ignored.
+      const bool fits =
+          !argument.legacy || argument.kind != Argument::Kind::Number || begins_as_number(word);
+      return argument.takes_one_word() && !taken[i] && fits;
+    };
+    std::size_t i = 0;
+    while (i < arguments.size() && !takes(i)) ++i;
+    if (i < arguments.size())
+      taken[i] = &word;
+    else
+      surplus.push_back(word);
   }
-  words.emplace_back("--");
-  words.insert(words.end(), given.positionals.begin(), given.positionals.end());
-  std::ranges::reverse(words);  // CLI11 takes them from the back
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (taken[i]) takers[i](*taken[i]);
+    for (const auto& option : given.options)
+      if (option.option == &arguments[i]) takers[i](option.value.value_or(""));
   }
-  auto rest = app.remaining();
-  rest.erase(rest.begin(), rest.end() - static_cast<std::ptrdiff_t>(app.remaining_size()));  // "--"
-  if (!take_rest) return rest;
-  std::ranges::for_each(rest, *take_rest);
+  const auto rest = std::ranges::find_if(arguments, &Argument::takes_rest);
+  if (rest == arguments.end()) return surplus;
+  std::ranges::for_each(surplus, takers[static_cast<std::size_t>(rest - arguments.begin())]);
   return {};
 }
 

@@ -42,8 +42,7 @@ TYPED = ["src/shell/shell.*", "src/shell/interpreter*", "src/shell/script.*"]
 # Headers of libraries, and the only files that include them.
 LIBRARIES = [
     ("zookeeper/*", ["src/session/*"]),
-    ("CLI/*", ["src/command/options.cpp", "src/shell/process_options.cpp",
-               "src/config/configuration.cpp"]),
+    ("CLI/*", ["src/config/configuration.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/regex.cpp"]),
     ("zlib.h", ["src/base/inflate.cpp", "src/base/checksum.cpp"]),
