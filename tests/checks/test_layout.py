@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOP = {".ci", ".clang-format", ".clang-tidy", ".gitignore", "CMakeLists.txt", "LICENSE", "README.md",
+TOP = {".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitattributes", ".gitignore", "CMakeLists.txt", "LICENSE", "README.md",
        "commands", "completions", "man", "src", "tests"}
 CODE = {".cpp", ".h", ".c", ".py", ".sh"}
 # A file's first words: a sentence, which may go on in the next line of the comment.

@@ -3,6 +3,7 @@
 Must run in the main thread, since members die with the thread that starts them.
 """
 import signal
+import sys
 import time
 
 from dealer import Dealer, NotCaught, signal_all
@@ -158,6 +159,6 @@ class Faults(Dealer):
 def is_program(pid):
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().startswith(b"/usr/bin/python3\0")
+            return file.read().startswith(os.fsencode(sys.executable) + b"\0")
     except (FileNotFoundError, ProcessLookupError):
         return False

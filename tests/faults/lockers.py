@@ -1,13 +1,14 @@
 """Contenders for locks: programs under a mutex, a read/write lock, a semaphore, several locks; writes under a guarded lock."""
 import os
 import re
+import sys
 
 from outcome import EXPIRED, FAILED, IN_DOUBT, NO_CONNECTION, OK, UNKNOWN
 from world import LOST, SESSION, Actor
 
 LEASES = 2
 HOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "holder.py")
-PYTHON = ["/usr/bin/python3", "-I", "-S"]
+PYTHON = [sys.executable, "-I", "-S"]
 BUSY, STALE, TERMINATED = 75, 7, 143
 LOCKS = {"mutex": "/f/mutex", "rwlock": "/f/rwlock", "semaphore": "/f/semaphore", "guarded": "/f/guarded"}
 SEVERAL = ["/f/several-a", "/f/several-b", "/f/several-c"]

@@ -2,6 +2,7 @@
 """zksh and Curator share semaphores and multi-locks: neither admits too many."""
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -33,7 +34,7 @@ class Shells(InteropTest):
     def zksh(self, command):
         """A shell that takes the lock again and again, and runs the program under it."""
         lines = tempfile.TemporaryFile()
-        lines.write(f"{command} -- /usr/bin/python3 -I -S {self.program}\n".encode() * ROUNDS)
+        lines.write(f"{command} -- {sys.executable} -I -S {self.program}\n".encode() * ROUNDS)
         lines.seek(0)
         self.addCleanup(lines.close)
         process = subprocess.Popen([ZKSH, "-s", self.server.address], stdin=lines,

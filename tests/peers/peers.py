@@ -66,7 +66,7 @@ def command(name, directory, quick_start=False):
     """
     directory = pathlib.Path(directory)
     if name == "kazoo":
-        return ["/usr/bin/python3", "-B", str(HERE / "kazoo_peer.py")]
+        return [sys.executable, "-B", str(HERE / "kazoo_peer.py")]
     if name == "go":
         return [str(directory / "go_peer")]
     return ["java", *(QUICK_START if quick_start else []), "-cp", ":".join([str(directory / "java"), *JARS]),

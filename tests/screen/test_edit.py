@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import sys
 import unittest
 
 from shell_case import ZKSH, ShellTest
@@ -29,7 +30,7 @@ class EditAtThePrompt(ShellTest):
         self.temporary = self.file("tmp")
         os.mkdir(self.temporary)
         self.znodes.create(self.root + "/a", b"old")
-        self.how = {"EDITOR": f"/usr/bin/python3 -S {editor}", "VISUAL": "", "TMPDIR": self.temporary}
+        self.how = {"EDITOR": f"{sys.executable} -S {editor}", "VISUAL": "", "TMPDIR": self.temporary}
 
     def value(self):
         return self.znodes.get(self.root + "/a")

@@ -3,6 +3,7 @@ import os
 import re
 import shlex
 import signal
+import sys
 import unittest
 
 from shell_case import ZKSH, ShellTest
@@ -30,7 +31,7 @@ STOP_WARNING = (r"warning: locked /l; while zksh is stopped, the locks last at m
 class LockTerminal(ShellTest):
     def setUp(self):
         super().setUp()
-        self.draws = f"/usr/bin/python3 -S {self.file('draws', DRAWS)}"
+        self.draws = f"{sys.executable} -S {self.file('draws', DRAWS)}"
 
     def lock_line(self, program, *options):
         options = " ".join(options)

@@ -1,6 +1,7 @@
 """Signals to the interactive zksh: at its prompt, and while a program runs under a lock."""
 import os
 import signal
+import sys
 import time
 import unittest
 
@@ -20,7 +21,7 @@ class ShellSignals(ShellTest):
     def start_program(self):
         """zksh with a program under a lock in its foreground."""
         screen = self.start()
-        screen.type(f"lock /l -- /usr/bin/python3 -S {self.file('program', PROGRAM)}\n")
+        screen.type(f"lock /l -- {sys.executable} -S {self.file('program', PROGRAM)}\n")
         screen.wait_for(lambda s: "ready" in s.lines() and s.cursor()[0] == 0)
         return screen
 

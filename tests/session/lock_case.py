@@ -2,11 +2,12 @@
 import os
 import re
 import signal
+import sys
 
 from session_case import SessionTest
 from running_processes import is_running
 
-PYTHON = ["/usr/bin/python3", "-S"]
+PYTHON = [sys.executable, "-S"]
 # Writes the time, again and again; only SIGKILL ends it. Its own process id comes first.
 STAMPS = """
 import os, signal, sys, time

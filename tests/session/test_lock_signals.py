@@ -1,6 +1,7 @@
 """Signals to a zksh with a program under a lock, and their effect on the surrounding script."""
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -30,7 +31,7 @@ class Scripts(LockTest):
         self.file("program", PROGRAM)
 
     def program(self, ending):
-        return f"lock /l -- /usr/bin/python3 -S {self.file('program')} '{ending}'"
+        return f"lock /l -- {sys.executable} -S {self.file('program')} '{ending}'"
 
     def started(self, *arguments, **how):
         process = self.start(*arguments, bufsize=0, **how)

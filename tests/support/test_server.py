@@ -3,6 +3,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -11,7 +12,7 @@ from server import Server, four_letter_word
 from waiting import wait_until
 from znodes import Znodes
 
-PYTHON = "/usr/bin/python3"
+PYTHON = sys.executable
 SERVER = pathlib.Path(__file__).resolve().parent / "server.py"
 
 

@@ -119,7 +119,8 @@ class Run:
     def filled(self, data):
         return (data.replace(b"@SERVER@", self.server.encode())
                 .replace(b"@ROOT@", self.root.encode())
-                .replace(b"@TMP@", self.temporary.name.encode()))
+                .replace(b"@TMP@", self.temporary.name.encode())
+                .replace(b"@PYTHON@", sys.executable.encode()))
 
     def spawn(self, step):
         session = Session(step, self.filled(step.text).decode(errors="surrogateescape"),

@@ -38,7 +38,7 @@ class Runner(unittest.TestCase):
         path = pathlib.Path(self.directory.name, "case.txt")
         path.write_text("@root none\n@timeout 5\n" + text, encoding="utf-8")
         result = subprocess.run(
-            ["/usr/bin/python3", HERE / "run.py", "--zksh", zksh or self.fake, "--server",
+            [sys.executable, HERE / "run.py", "--zksh", zksh or self.fake, "--server",
              "127.0.0.1:1", *options, path], capture_output=True, text=True, check=False)
         written = path.read_text(encoding="utf-8")
         return result.returncode, result.stdout + result.stderr, written
