@@ -37,7 +37,9 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
   listener_.emplace(client_.monitor(), [this](const Monitor::Held& held, const void* subject) {
     if (!subject) hear(held);
   });
-  while (!set_up(stop)) {
+  constexpr int most_repeats = 10;  // an answer itself may be what ends the connection
+  for (int repeats = 0; !set_up(stop); ++repeats) {
+    if (repeats == most_repeats) throw ZkError(code::connection_loss, options_.paths.front());
     watches_.clear();
     tree_.clear();
     known_.clear();

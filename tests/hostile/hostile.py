@@ -14,6 +14,7 @@ import fcntl
 import os
 import pty
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -132,7 +133,7 @@ def run(behave, use, limit=LIMIT):
                                        start_new_session=use.typed, preexec_fn=take_terminal if use.typed else None)
             ended = not ends_within(process, limit)
             if ended:
-                process.kill()
+                os.kill(process.pid, signal.SIGKILL)  # Popen's own would take its status first
             _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)

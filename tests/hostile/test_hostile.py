@@ -22,6 +22,7 @@ class Hostile(unittest.TestCase):
         names = [*modes.BROKEN, *modes.ODD]
         pairs = [(name, uses[place % len(uses)]) for place, name in enumerate(names)]
         pairs.append(("the code -102", "watch"))  # no event can come of a node that may not be read
+        pairs.append(("lengths of 2 GiB within", "watch"))  # it must not begin anew for ever
         pairs.append(("only pings are answered", "contend"))
         self.assertEqual(hostile.play(pair for pair in pairs if pair not in SLOW), [])
 
