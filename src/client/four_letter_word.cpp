@@ -103,7 +103,7 @@ bool push(Exchange& exchange) {
 
 /// Begins on a connection that is made, unless that has failed.
 void begin(Exchange& exchange, const AskLimits& limits) {
-  const auto& [server, word, whole, tls, names] = exchange.question;
+  const auto& [server, word, tls, names] = exchange.question;
   exchange.output = tls ? "" : word;
   if (tls) {
     exchange.tls = std::make_unique<TlsConnection>(
@@ -152,8 +152,7 @@ void proceed(Exchange& exchange, const AskLimits& limits) {
   if (text.size() > limits.most_bytes)
     return exchange.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
   // A starting server says this, and may leave the connection open.
-  const auto& whole = exchange.question.whole;
-  const bool is_whole = text.size() > before && (text == not_serving || (whole && whole(text)));
+  const bool is_whole = text.size() > before && text == not_serving;
   if (is_whole || count == 0)
     end(exchange, 0, limits);
   else if (count < 0 && error != EAGAIN && error != EINTR)

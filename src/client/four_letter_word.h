@@ -6,7 +6,6 @@
 #include "client/tls.h"
 
 #include <cstddef>
-#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -14,13 +13,10 @@
 
 namespace zksh {
 
-/// A word (srvr, conf, cons, …) for a server.
+/// A word (srvr, conf, cons, …) for a server, which closes the connection after its answer.
 struct ServerQuestion {
   ServerAddress server;
-  std::string word;  ///< or any other short request
-  /// Whether the bytes received so far are a complete answer. If not set, the answer ends when the
-  /// server closes the connection.
-  std::function<bool(std::string_view)> whole{};
+  std::string word;        ///< or any other short request
   Tls* tls = zksh::tls();  ///< null: over a plain connection
   /// What the user calls the server: its certificate must be for one of these; empty: its host.
   std::vector<std::string> names{};

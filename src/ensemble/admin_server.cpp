@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "client/http_answer.h"
 
 #include <fmt/ranges.h>
 
@@ -14,7 +13,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 
 namespace zksh {
@@ -272,11 +270,12 @@ const std::map<std::string_view, TextOf>& texts() {
   return all;
 }
 
-/// The answer to one of the commands that together correspond to a word.
-struct CommandAnswer {
-  std::size_t word;  ///< the index of the question
-  HttpAnswer answer{};
-};
+/// With HTTP/1.0, the answer ends with the connection, and comes as it is (RFC 1945).
+std::string http_get(std::string_view host, std::string_view path) {
+  return fmt::format(
+      "GET {} HTTP/1.0\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: application/json\r\n\r\n", path,
+      host);
+}
 
 /// What is known of the answer to a word.
 struct WordAnswer {
@@ -298,6 +297,22 @@ std::vector<std::string> admin_commands(std::string_view word) {
   // Another command lists the members of the ensemble.
   if (word == "conf") return {"conf", "voting_view"};
   return {std::string(word)};
+}
+
+std::string http_body(std::string answer, std::string& flaw) {
+  const auto status = std::string_view(answer).substr(0, answer.find("\r\n")).substr(0, 12);
+  const auto head = answer.find("\r\n\r\n");
+  const bool is_http = status.size() == 12 && status.starts_with("HTTP/1.") && status[8] == ' ';
+  if (!is_http || head == std::string::npos)
+    flaw = "it does not speak plain HTTP";
+  else if (status[9] == '3')
+    flaw = fmt::format("it answers with HTTP {}, a redirect, which zksh does not follow",
+                       escape_for_terminal(status.substr(9)));
+  else if (status.substr(9) != "200")
+    flaw = fmt::format("it answers with HTTP {}", escape_for_terminal(status.substr(9)));
+  if (!flaw.empty()) return {};
+  answer.erase(0, head + 4);
+  return answer;
 }
 
 ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies) {
@@ -370,19 +385,17 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
                                     const AdminServers& admin_servers, const AskLimits& limits) {
   const auto time = limits.deadline - Clock::now();
   auto answers = inquire(questions, limits);
-  std::deque<CommandAnswer> asked;  // the requests refer to its elements
   std::vector<ServerQuestion> requests;
+  std::vector<std::size_t> asked;  // the question of each
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (!answers[i].turned_away && !is_refusal(answers[i].text)) continue;
     const auto server = admin_servers.of(questions[i].server);
     if (!server) continue;
     for (const auto& command : admin_commands(questions[i].word)) {
-      auto& answer = asked.emplace_back(CommandAnswer{.word = i}).answer;
-      requests.push_back(
-          {.server = *server,
-           .word = http_get(server->text(), "/commands/" + command),
-           .whole = [&answer](std::string_view so_far) { return answer.whole(so_far); },
-           .tls = admin_servers.tls()});
+      asked.push_back(i);
+      requests.push_back({.server = *server,
+                          .word = http_get(server->text(), "/commands/" + command),
+                          .tls = admin_servers.tls()});
     }
   }
   const auto now = Clock::now();
@@ -392,10 +405,9 @@ std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions
   auto replies = inquire(requests, admin_limits);
   std::map<std::size_t, WordAnswer> words;
   for (std::size_t i = 0; i < replies.size(); ++i) {
-    auto& [bodies, problem] = words[asked[i].word];
+    auto& [bodies, problem] = words[asked[i]];
     auto flaw = replies[i].problem;
-    if (flaw.empty())
-      bodies.push_back(asked[i].answer.body(std::exchange(replies[i].text, {}), flaw));
+    if (flaw.empty()) bodies.push_back(http_body(std::exchange(replies[i].text, {}), flaw));
     if (problem.empty()) problem = flaw;
   }
   for (auto& [i, reply] : words) {

@@ -18,6 +18,10 @@ namespace zksh {
 /// none.
 std::vector<std::string> admin_commands(std::string_view word);
 
+/// The body of a web server's untrusted answer to a GET, whose status is 200. Otherwise empty, and
+/// `flaw` says why, for the user: "it answers HTTP 404".
+std::string http_body(std::string answer, std::string& flaw);
+
 /// Converts the JSON bodies of admin_commands, which are untrusted, to the word's answer, or to the
 /// reason why there is none. What an AdminServer does not know is missing: in conf all but nine
 /// lines and the voting members, in dump the connections and the time of day, and on a follower the

@@ -1316,8 +1316,7 @@ std::set<std::string> find_writable(const AddressNames& servers, const std::stop
   std::vector<ServerQuestion> questions;
   for (auto at = servers.begin(); at != servers.end();) {
     ServerQuestion question{.server = parse_connect_string(at->first).servers.front(),
-                            .word = "isro",
-                            .whole = [](std::string_view so_far) { return so_far.size() == 2; }};
+                            .word = "isro"};
     for (const auto end = servers.upper_bound(at->first); at != end; ++at)
       question.names.push_back(parse_connect_string(at->second).servers.front().host);
     questions.push_back(std::move(question));

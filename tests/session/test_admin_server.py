@@ -205,17 +205,8 @@ class NoAdminServer(unittest.TestCase):
     def test_one_that_answers(self):
         status, out, err = self.ask(json_answer('{"a" : 1, "command" : "monitor", "error" : null}'))
         self.assertEqual((status, out, err), (0, "zk_a\t1\n", ""))
-        self.assertIn(f"GET /commands/mntr HTTP/1.1\r\nHost: {self.web.address}\r\nUser-Agent: zksh\r\n"
-                      "Accept: application/json\r\nConnection: close\r\n\r\n", self.requests)
-
-    def test_an_answer_that_leaves_the_connection_open(self):
-        text = '{"a" : 1, "command" : "monitor", "error" : null}'
-
-        def serve(connection):
-            json_answer(text)(connection)
-            connection.stay()
-        status, out, _ = self.ask(serve, limit=1.9)
-        self.assertEqual((status, out), (0, "zk_a\t1\n"))
+        self.assertIn(f"GET /commands/mntr HTTP/1.0\r\nHost: {self.web.address}\r\nUser-Agent: zksh\r\n"
+                      "Accept: application/json\r\n\r\n", self.requests)
 
     def test_a_server_that_closes_the_connection(self):
         answer = json_answer('{"a" : 1, "command" : "monitor", "error" : null}')
@@ -239,7 +230,7 @@ class NoAdminServer(unittest.TestCase):
                 (json_answer('{"command" : "mntr", "error" : "Unknown command: mntr"}'),
                  "it says: Unknown command: mntr"),
                 (json_answer('{"command" : "mntr", "error" : "\\u001b[2Jnot allowed"}'), "it says: \\x1b[2Jnot allowed"),
-                (sends("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{}"), "its answer is truncated")):
+                (sends('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"command" : "mo'), none)):
             with self.subTest(why=why):
                 self.assert_untold(serve, why)
 
@@ -265,9 +256,9 @@ class NoAdminServer(unittest.TestCase):
     def test_a_flood(self):
         """It ends at 64 MiB, or in time."""
         def flood(connection):
-            sends("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")(connection)
+            sends("HTTP/1.1 200 OK\r\n\r\n")(connection)
             while True:
-                connection.send(b"10000\r\n" + b" " * 65536 + b"\r\n")
+                connection.send(b" " * 65536)
         status, out, err = self.ask(flood, limit=20)
         self.assertEqual((status, out), (1, ""))
         self.assertRegex(err, "is longer than 67108864 bytes|was incomplete after the time limit")

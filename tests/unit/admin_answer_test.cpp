@@ -204,5 +204,24 @@ TEST(AdminServers, WhereTheyAre) {
     EXPECT_THROW(AdminServers(wrong, both), ValueError) << wrong;
 }
 
+TEST(HttpBody, IsWhatFollowsTheHead) {
+  std::string flaw;
+  EXPECT_EQ(http_body("HTTP/1.1 200 OK\r\nA: b\r\n\r\n{}\r\n\r\n", flaw), "{}\r\n\r\n");
+  EXPECT_EQ(flaw, "");
+  for (const auto& [answer, why] :
+       {std::pair{"HTTP/1.0 404 No\r\n\r\n{}", "it answers with HTTP 404"},
+        {"HTTP/1.1 302\r\n\r\n",
+         "it answers with HTTP 302, a redirect, which zksh does not follow"},
+        {"HTTP/1.1 \x1b[2\r\n\r\n", "it answers with HTTP \\x1b[2"},
+        {"HTTP/1.1 200 OK\r\nA: b", "it does not speak plain HTTP"},
+        {"HTTP/2 200 OK\r\n\r\n", "it does not speak plain HTTP"},
+        {"\r\n\r\n", "it does not speak plain HTTP"},
+        {"", "it does not speak plain HTTP"}}) {
+    flaw.clear();
+    EXPECT_EQ(http_body(answer, flaw), "");
+    EXPECT_EQ(flaw, why);
+  }
+}
+
 }  // namespace
 }  // namespace zksh
