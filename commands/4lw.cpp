@@ -182,18 +182,18 @@ std::string_view details() {
 }  // namespace
 
 // Identifiers cannot begin with a digit. NOLINTNEXTLINE(readability-identifier-naming)
-extern const Command _4lw_command =
-    make_command<Args>({.name = "4lw",
-                        .group = "Servers",
-                        .summary = "Send a four-letter word to every server",
-                        .keywords = {"mntr", "ruok", "srvr", "status", "metrics"},
-                        .details = details(),
-                        .examples = {{"4lw srvr", "The role and load of each member."},
-                                     {"4lw mntr -o plain", "Metrics, for grep."},
-                                     {"4lw ruok", "Is each of them running?"}},
-                        .json = "server serverId word answer [fields] error",
-                        .needs = Needs::Nothing,
-                        .strict = true,
-                        .pages = true},
-                       declare, run);
+extern const Command _4lw_command = make_command<Args>(
+    {.name = "4lw",
+     .group = "Servers",
+     .summary = "Send a four-letter word to every server",
+     .keywords = {"mntr", "ruok", "srvr", "cons", "wchs", "envi", "isro", "status", "metrics"},
+     .details = details(),
+     .examples = {{"4lw srvr", "The role and load of each member."},
+                  {"4lw mntr -o plain", "Metrics, for grep."},
+                  {"4lw ruok", "Is each of them running?"}},
+     .json = "server serverId word answer [fields] error",
+     .needs = Needs::Nothing,
+     .strict = true,
+     .pages = true},
+    declare, run);
 }  // namespace zksh::command_4lw

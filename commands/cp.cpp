@@ -82,7 +82,7 @@ extern const Command cp_command = make_command<Args>(
     {.name = "cp",
      .group = "Trees",
      .summary = "Copy a node or a subtree",
-     .keywords = {"duplicate", "clone", "recursive"},
+     .keywords = {"duplicate", "clone", "copy", "recursive"},
      .details = "Copies the value and the ACL of a node, and with -r those of all nodes below it. "
                 "Quotas are not copied. Ephemerals below the source are left out and counted; if "
                 "the source itself is ephemeral, its copy is persistent. Each copy has its ACL "

@@ -249,7 +249,7 @@ extern const Command diff_command = make_command<Args>(
     {.name = "diff",
      .group = "Trees",
      .summary = "Compare two subtrees, of servers or in files",
-     .keywords = {"compare", "difference"},
+     .keywords = {"compare", "difference", "mirror", "replicate"},
      .details =
          "Compares the data, ACLs, quotas and (if known) kinds of all nodes below A and B; "
          "versions and times are ignored, and so are ephemeral nodes. Prints one line per "

@@ -134,7 +134,7 @@ extern const Command du_command = make_command<Args>(
     {.name = "du",
      .group = "Trees",
      .summary = "Show the size of subtrees in bytes and nodes",
-     .keywords = {"size", "disk", "usage", "space"},
+     .keywords = {"size", "disk", "usage", "space", "biggest", "largest"},
      .details = "Prints a line for each subtree: the bytes of all its values, the number of its "
                 "nodes including the top, and its path. A subtree comes after those below it. With "
                 "-o plain, tabs separate the fields. ZooKeeper's own overhead, about a hundred "

@@ -17,16 +17,20 @@ struct Args {
 void declare(Options& o, Args& a) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) names.emplace_back(command->name);
-  o.word_of("name", a.name, std::move(names),
-            "A command, or a word that describes what you want to do; by default all commands are "
-            "listed.");
+  names.emplace_back("keys");
+  o.word_of(
+      "name", a.name, std::move(names),
+      "A command, a word that describes what you want to do, or keys; by default all commands "
+      "are listed.");
 }
 
 /// The help for a command, or the commands that a word describes.
 std::string help_for(Context& cx, const std::string& name) {
   if (const Command* const command = command_named(name))
     return help_of(*command, help_width(cx.out));
-  if (auto found = help_search(name); !found.empty()) return found;
+  const auto width = help_width(cx.out);
+  if (name == "keys") return help_keys(width);
+  if (auto found = help_search(name, width); !found.empty()) return found;
   const auto similar = suggested_commands(name);
   throw ValueError(fmt::format(
       "there is no command {}{}", name,
@@ -40,7 +44,7 @@ int run(Context& cx, const Args& a) {
     if (!prints_as_34(cx)) cx.out.err_line("Command not found: Command not found help");
     return status::ok;
   }
-  const auto text = a.name ? help_for(cx, *a.name) : help_overview();
+  const auto text = a.name ? help_for(cx, *a.name) : help_overview(help_width(cx.out));
   if (cx.out.json())
     print_json(cx, Json::object().set("text", text));
   else
@@ -54,10 +58,11 @@ extern const Command help_command =
     make_command<Args>({.name = "help",
                         .group = "Shell",
                         .summary = "Explain a command, or find commands by subject",
-                        .keywords = {"usage", "manual", "search"},
+                        .keywords = {"usage", "manual", "search", "keys", "shortcuts", "keyboard"},
                         .examples = {{"help", "List all commands."},
                                      {"help create", "Explain one command."},
-                                     {"help backup", "Find commands by subject."}},
+                                     {"help backup", "Find commands by subject."},
+                                     {"help keys", "The keys at the prompt."}},
                         .json = "text",
                         .needs = Needs::Nothing,
                         .pages = true,

@@ -3,6 +3,8 @@
 #include "command/line_history.h"
 #include "node/node_json.h"
 
+#include <fmt/core.h>
+
 namespace zksh::command_history {
 namespace {
 
@@ -12,7 +14,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.text("count", a.count, "Number of lines, including this one; 11 by default.");
+  o.text("count|text", a.count,
+         "Number of lines, including this one; 11 by default. Any other text: the lines of earlier "
+         "days, too, that contain it, at the prompt.");
   o.flag("-n,--new", a.others,
          "Read the lines that other shells have saved since this shell started, or since the last "
          "-n. They are shown, and Up, Ctrl-R and hints find them.");
@@ -25,9 +29,8 @@ std::size_t wanted(const std::optional<std::string>& count, Input input) {
   return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
 }
 
-int show_lines_of_others(Context& cx) {
-  const auto lines = cx.history.read_others();
-  if (!lines) throw Error("-n only works at the prompt", status::usage);
+int show(Context& cx, const std::optional<std::vector<std::string>>& lines, const char* what) {
+  if (!lines) throw Error(fmt::format("{} only works at the prompt", what), status::usage);
   for (const auto& line : *lines)
     print_result(cx, Json::object().set("text", line), cx.out.shown(line));
   return status::ok;
@@ -36,8 +39,10 @@ int show_lines_of_others(Context& cx) {
 int run(Context& cx, const Args& a) {
   if (a.others) {
     if (a.count) throw UsageError("-n does not take a count");
-    return show_lines_of_others(cx);
+    return show(cx, cx.history.read_others(), "-n");
   }
+  if (a.count && cx.input != Input::Pipe && !begins_as_number(*a.count))
+    return show(cx, cx.history.find(*a.count), "a search of the history");
   const auto count = wanted(a.count, cx.input);
   const auto& history = cx.history;
   auto number = history.next() - std::min(count, history.next() - history.first());
@@ -53,10 +58,11 @@ extern const Command history_command = make_command<Args>(
     {.name = "history",
      .group = "Shell",
      .summary = "Show the command history",
-     .keywords = {"previous", "lines"},
+     .keywords = {"previous", "lines", "recall", "search"},
      .details = "Lines are numbered from 0 in this run; `redo N` runs a line again. Secrets are "
-                "masked. Lines of other shells have no numbers.",
-     .examples = {{"history", "Show the latest lines."}},
+                "masked. Lines of other shells and of earlier days have no numbers.",
+     .examples = {{"history", "Show the latest lines."},
+                  {"history setAcl", "Find the lines with setAcl, of earlier days too."}},
      .json = "[number] text",
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,

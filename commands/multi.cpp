@@ -105,7 +105,7 @@ extern const Command multi_command = make_command<Args>(
     {.name = "multi",
      .group = "Nodes",
      .summary = "Run several operations as one transaction",
-     .keywords = {"transaction", "batch", "atomic"},
+     .keywords = {"transaction", "txn", "batch", "atomic"},
      .details =
          "Applies all operations or none. Operations are create (with -s and -e), set, delete and "
          "check, written as usual. Without arguments, multi opens a transaction: enter the "

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "command/json_fields.h"
 #include "command/live_picture.h"
+#include "config/settings.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -69,7 +70,7 @@ std::string argument_lines(const Command& command, std::size_t width) {
       others += (others.empty() ? "" : "; ") + names_of(argument);
       continue;
     }
-    text += fmt::format("  {}{}\n", names_of(argument), argument.legacy ? " (as in zkCli)" : "") +
+    text += filled(names_of(argument) + (argument.legacy ? " (as in zkCli)" : ""), 2, width) +
             filled(argument.help, 6, width);
   }
   if (!others.empty())
@@ -95,6 +96,13 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+/// Whether one of the command's names or keywords is this word.
+bool has_name(const Command& command, std::string_view word) {
+  const auto is = [&](std::string_view text) { return equal_ignoring_case(text, word); };
+  return is(command.name) || std::ranges::any_of(command.aliases, is) ||
+         std::ranges::any_of(command.keywords, is);
+}
+
 bool is_called(const Command& command, std::string_view word) {
   const auto has = [&](std::string_view text) { return has_word(text, word); };
   return has(command.name) || has(command.summary) || std::ranges::any_of(command.aliases, has) ||
@@ -115,12 +123,53 @@ std::size_t widest_name(std::span<const Command* const> commands) {
   return widest;
 }
 
-std::string summaries(std::span<const Command* const> commands, std::size_t width) {
+/// A name and what it means, at a margin; the meaning goes on below itself.
+std::string entry(std::string_view name, std::string_view meaning, std::size_t margin,
+                  std::size_t width) {
+  constexpr std::size_t narrowest = 12;
+  margin += 4;
+  const bool apart = margin + narrowest > width;
+  auto text = filled(meaning, apart ? 6 : margin, width);
+  if (apart) return fmt::format("  {}\n{}", name, text);
+  return fmt::format("  {:{}}", name, margin - 2) + text.substr(margin);
+}
+
+std::string summaries(std::span<const Command* const> commands, std::size_t margin,
+                      std::size_t width) {
   std::string text;
   for (const Command* command : commands)
-    text += fmt::format("  {:{}}  {}\n", command->name, width, command->summary);
+    text += entry(command->name, command->summary, margin, width);
   return text;
 }
+
+/// The settings that a word finds, with what each means.
+std::string settings_text(const std::function<bool(const Settings::Description&)>& matches,
+                          std::size_t width) {
+  std::string text;
+  for (const auto& setting : Settings::descriptions())
+    if (matches(setting))
+      text += entry(fmt::format("conf {}", setting.name), setting.help, 17, width);
+  return text;
+}
+
+struct Key {
+  std::string_view keys;
+  std::string_view meaning;
+};
+constexpr std::array editor_keys{
+    Key{"Tab, Shift-Tab", "Complete; again: step through the candidates, and back."},
+    Key{"Right, End", "At the end of the line: take the hint. Alt-F takes a word of it."},
+    Key{"Up, Down", "Recall earlier lines: those that begin with what was typed before Up."},
+    Key{"Ctrl-R", "Search earlier lines."},
+    Key{"Alt-.", "Insert the last word of the line before; again: of the one before that."},
+    Key{"Ctrl-A, Ctrl-E", "Go to the beginning, the end."},
+    Key{"Ctrl-W, Ctrl-U", "Delete the word before the cursor, all before the cursor."},
+    Key{"Ctrl-Y, Ctrl-_", "Insert what was deleted; undo."},
+    Key{"Ctrl-L", "Clear the screen."},
+    Key{"Ctrl-C", "End the running command, or drop the typed line."},
+    Key{"Ctrl-Z", "Move a command that only waits to the background; else stop zksh."},
+    Key{"Ctrl-D", "On an empty line: exit."},
+    Key{"Enter", "Run the line; within quotes: go on in the next line."}};
 
 }  // namespace
 
@@ -140,26 +189,43 @@ CommandGroups commands_in_groups() {
   return groups;
 }
 
-std::string help_search(std::string_view word) {
-  std::vector<const Command*> found;
-  const auto collect = [&](auto&& matches) {
-    for (const Command* command : all_commands())
-      if (matches(*command)) found.push_back(command);
-  };
-  collect([&](const Command& command) { return is_called(command, word); });
-  if (found.empty()) collect([&](const Command& command) { return mentions(command, word); });
-  return summaries(found, widest_name(found));
+std::string help_keys(std::size_t width) {
+  auto text = filled("Keys at the prompt (GNU Readline's; ~/.inputrc can change them)", 0, width);
+  for (const auto& [keys, meaning] : editor_keys) text += entry(keys, meaning, 14, width);
+  return text;
 }
 
-std::string help_overview() {
+std::string help_search(std::string_view word, std::size_t width) {
+  // From what is called so to what only mentions it.
+  for (const auto& [command_matches, setting_matches] :
+       {std::pair<bool (*)(const Command&, std::string_view),
+                  bool (*)(std::string_view, std::string_view)>{has_name, equal_ignoring_case},
+        {is_called, has_word},
+        {mentions, nullptr}}) {
+    std::vector<const Command*> found;
+    for (const Command* command : all_commands())
+      if (command_matches(*command, word)) found.push_back(command);
+    auto text = summaries(found, widest_name(found), width);
+    text += settings_text(
+        [&, matches = setting_matches](const Settings::Description& setting) {
+          return matches ? matches(setting.name, word) : has_word(setting.help, word);
+        },
+        width);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+std::string help_overview(std::size_t width) {
   std::string text =
-      "`help NAME` explains a command, with examples; `help WORD` finds commands for a\n"
-      "subject, such as backup or permission. Tab completes. To start:\n"
-      "create /demo hello, watch /demo &, set /demo world, tree /, lock /demo, unlock,\n"
-      "deleteall /demo.\n\n";
-  const auto width = widest_name(all_commands());
+      "`help NAME` explains a command, with examples; `help WORD` finds commands and settings for "
+      "a subject, such as backup or permission; `help keys` lists the keys. Tab completes. To "
+      "start: create /demo hello, watch /demo &, set /demo world, tree /, lock /demo, unlock, "
+      "deleteall /demo.";
+  text = filled(text, 0, width) + '\n';
+  const auto margin = widest_name(all_commands());
   for (const auto& [group, commands] : commands_in_groups())
-    text += fmt::format("{}\n{}\n", group, summaries(commands, width));
+    text += fmt::format("{}\n{}\n", group, summaries(commands, margin, width));
   text.pop_back();
   return text;
 }
@@ -181,7 +247,8 @@ std::size_t help_width(const Output& out) {
 
 std::string help_of(const Command& command, std::size_t width) {
   const auto syntax = short_syntax(command);
-  auto text = fmt::format("{}{}{}\n\n", command.name, syntax.empty() ? "" : " ", syntax);
+  auto text =
+      wrapped(fmt::format("{}{}{}\n\n", command.name, syntax.empty() ? "" : " ", syntax), width);
   text += filled(fmt::format("{}.", command.summary), 2, width);
   if (!command.details.empty()) text += '\n' + filled(command.details, 2, width);
   if (const auto arguments = argument_lines(command, width); !arguments.empty())

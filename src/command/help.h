@@ -17,16 +17,18 @@ using CommandGroups = std::vector<CommandGroup>;
 /// All commands; the groups that newcomers need come first.
 CommandGroups commands_in_groups();
 
-/// All commands with their summaries, in groups.
-std::string help_overview();
-/// The commands that a word ("backup") finds, in the form of help_overview: those with the word in
-/// their name, keywords or summary; if there are none, those that mention it in their details or
-/// arguments. Empty if none does.
-std::string help_search(std::string_view word);
-/// Command::syntax, with "[option…]" in place of options that would not fit on a line.
-std::string short_syntax(const Command& command);
 /// The width of help pages.
 inline constexpr std::size_t page_width = 78;
+/// All commands with their summaries, in groups.
+std::string help_overview(std::size_t width = page_width);
+/// The commands and settings that a word ("backup") finds, in the form of help_overview: those that
+/// have it as their name or a keyword; if there are none, those with a word that begins so in their
+/// name, keywords or summary; if there are none, those that mention it. Empty if none does.
+std::string help_search(std::string_view word, std::size_t width = page_width);
+/// The keys of the line editor.
+std::string help_keys(std::size_t width = page_width);
+/// Command::syntax, with "[option…]" in place of options that would not fit on a line.
+std::string short_syntax(const Command& command);
 /// The help of a command: syntax, summary, details, arguments, examples, wrapped at `width`
 /// columns.
 std::string help_of(const Command& command, std::size_t width = page_width);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,15 @@ class LineHistory {
     return read_others_ ? std::optional(read_others_()) : std::nullopt;
   }
 
+  /// Sets the function that finds the lines with a text, those of earlier days too.
+  void find_with(std::function<std::vector<std::string>(std::string_view text)> find) {
+    find_ = std::move(find);
+  }
+  /// Finds those lines, oldest first; nullopt if this shell is not interactive.
+  std::optional<std::vector<std::string>> find(std::string_view text) const {
+    return find_ ? std::optional(find_(text)) : std::nullopt;
+  }
+
   /// The number of the oldest line kept, and that of the next line.
   std::size_t first() const { return first_; }
   std::size_t next() const { return first_ + lines_.size(); }
@@ -55,6 +65,7 @@ class LineHistory {
 
   std::deque<Line> lines_;
   std::function<std::vector<std::string>()> read_others_;
+  std::function<std::vector<std::string>(std::string_view)> find_;
   std::size_t first_ = 0;
   std::size_t bytes_ = 0;
   bool redoing_ = false;

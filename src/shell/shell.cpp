@@ -117,6 +117,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
   // The command's thread reads the file while the main thread accepts no lines.
   around_.history.get().read_others_with(
       [this] { return others_lines_ = history_file_.read_new(); });
+  around_.history.get().find_with(LineEditor::remembered_with);
   printer_.print_through([this](std::string_view bytes) {
     if (!editor_.active()) return false;
     editor_.print(bytes);
@@ -126,6 +127,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
 
 Shell::~Shell() {
   around_.history.get().read_others_with({});
+  around_.history.get().find_with({});
   printer_.print_through({});
 }
 

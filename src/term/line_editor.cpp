@@ -216,12 +216,12 @@ struct LineEditor::Bridge {
     return rl_newline(count, key);
   }
 
-  /// Moves to the line above, in a text of several lines, or else through the history.
+  /// Moves to the line above, in a text of several lines, or else through the history (recall).
   static int previous_line(int count, int key) {
     const auto text = readline_text();
     const auto cursor = static_cast<std::size_t>(rl_point);
     const auto begin = line_begin(text, cursor);
-    if (begin == 0) return rl_get_previous_history(count, key);
+    if (begin == 0) return current->recall(-1, count, key);
     const auto above = line_begin(text, begin - 1);
     return move_to_character(std::min(above + cursor - begin, begin - 1));
   }
@@ -230,7 +230,7 @@ struct LineEditor::Bridge {
     const auto text = readline_text();
     const auto cursor = static_cast<std::size_t>(rl_point);
     const auto end = text.find('\n', cursor);
-    if (end == std::string_view::npos) return rl_get_next_history(count, key);
+    if (end == std::string_view::npos) return current->recall(1, count, key);
     const auto below_end = std::min(text.find('\n', end + 1), text.size());
     return move_to_character(std::min(end + 1 + cursor - line_begin(text, cursor), below_end));
   }
@@ -354,6 +354,7 @@ void LineEditor::begin(std::string prompt, bool at_row_begin) {
   active_ = true;
   awaited_.reset();
   menu_.reset();
+  recall_.reset();
   hinted_line_.reset();
   prompt_ = std::move(prompt);
   painter_.resize(screen_size(options_.out));
@@ -560,6 +561,15 @@ void LineEditor::remember(const std::string& line) {
   if (line.find('\0') == std::string::npos) add_history(line.c_str());
 }
 
+std::vector<std::string> LineEditor::remembered_with(std::string_view text) {
+  std::vector<std::string> lines;
+  HIST_ENTRY** const entries = history_list();
+  for (int i = 0; i < history_length; ++i)
+    if (const std::string_view line = entries[i]->line; line.find(text) != std::string_view::npos)
+      lines.emplace_back(line);
+  return lines;
+}
+
 /// The hint to show after the line now.
 std::string_view LineEditor::hint_now() {
   if (dumb_ || rl_point != rl_end) return {};
@@ -581,6 +591,36 @@ bool LineEditor::take_hint(bool one_word) {
   const std::string text = one_word ? hint_.text.substr(0, first_word(hint_.text)) : hint_.text;
   rl_insert_text(text.c_str());
   return true;
+}
+
+/// Goes back (-1) or forward in the history, to lines that begin with what stood before the cursor
+/// when this began; to any line if none does.
+int LineEditor::recall(int direction, int count, int key) {
+  const auto text = readline_text();
+  if (!recall_ || recall_->shown != text)
+    recall_ = {.prefix = rl_get_keymap() == rl_get_keymap_by_name("vi-command")
+                             ? std::string()
+                             : std::string(text.substr(0, static_cast<std::size_t>(rl_point)))};
+  HIST_ENTRY** const entries = history_list();
+  int at = where_history();
+  const auto matches = [&] {
+    const std::string_view line = at < history_length ? entries[at]->line : "";
+    return line.starts_with(recall_->prefix) && line != text;
+  };
+  if (!recall_->prefix.empty()) {
+    do at += direction;
+    while (at >= 0 && at < history_length && !matches());
+    const bool has_begun = !recall_->shown.empty();
+    if (at < 0 && has_begun) return rl_ding();
+    if (at < 0)
+      recall_->prefix.clear();
+    else
+      count = std::max(std::abs(at - where_history()), 1);
+  }
+  const int result =
+      direction < 0 ? rl_get_previous_history(count, key) : rl_get_next_history(count, key);
+  recall_->shown = readline_text();
+  return result;
 }
 
 /// Returns the number of candidates; 0 while they are awaited.

@@ -165,6 +165,8 @@ class LineEditor {
 
   /// Appends to the history for up, down and Ctrl-R, which keeps the last 10000 lines.
   static void remember(const std::string& line);
+  /// The lines of the history that contain a text, oldest first. Not while a line is edited.
+  static std::vector<std::string> remembered_with(std::string_view text);
 
  private:
   struct Bridge;  ///< readline's C callbacks
@@ -190,6 +192,12 @@ class LineEditor {
     int cursor = 0;
   };
 
+  /// The way through the history that the last Up or Down began.
+  struct Recall {
+    std::string prefix;   ///< of the lines to stop at; empty: at all
+    std::string shown{};  ///< the line as the last of those keys left it
+  };
+
   void set_up_readline();
   void bind_keys();
   void start_line() const;
@@ -210,6 +218,7 @@ class LineEditor {
   std::size_t complete(bool again);
   void open_menu(Completion found);
   bool walk_menu(bool back);
+  int recall(int direction, int count, int key);
   bool still_awaited() const;
   std::string_view hint_now();
   bool take_hint(bool one_word);
@@ -227,6 +236,7 @@ class LineEditor {
   std::string carried_text_;  ///< the beginning of the next line
   std::optional<Awaited> awaited_;
   std::optional<Menu> menu_;
+  std::optional<Recall> recall_;
   LineHint hint_;
   std::optional<std::string> hinted_line_;  ///< the line that hint_ is for
   std::string paste_;                       ///< the part of a paste received so far

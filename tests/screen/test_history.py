@@ -39,6 +39,15 @@ class History(ShellTest):
         third.keys("Up", "Up")
         self.wait_prompt(third, 0, typed="get /none")
 
+    def test_lines_with_a_text_of_earlier_days_too(self):
+        first = self.start()
+        self.run_line(first, "get /of/yesterday", 0)
+        self.run_line(first, "addauth digest ann:secret", 1)
+        second = self.start()
+        self.run_line(second, "stat /", 0)
+        self.assertEqual(self.run_line(second, "history yesterday", 1), ["get /of/yesterday", "history yesterday"])
+        self.assertEqual(self.run_line(second, "history secret", 2), ["history secret"])
+
     def test_lines_of_other_shells_on_demand(self):
         first = self.start()
         self.run_line(first, "ls /", 0)

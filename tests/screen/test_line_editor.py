@@ -199,6 +199,32 @@ class Editing(EditorTest):
         screen.keys("Up", "Up", "Enter")
         self.wait_accepted("first /ä", "second", "first /ä")
 
+    def test_up_with_a_typed_beginning_finds_lines_that_begin_so(self):
+        screen = self.start()
+        for line in ("get /one", "ls /", "get /two", "get /two", "stat /"):
+            screen.type(line + "\n")
+        screen.wait_for("zk 5>")
+        screen.type("get")
+        for key, line in (("Up", "get /two"), ("Up", "get /one"), ("C-p", "get /one"), ("Down", "get /two"), ("Down", "get")):
+            screen.keys(key)
+            screen.wait_for(lambda shown, line=line: [row for row in shown.lines() if row][-1] == f"zk 5> {line}")
+        # Where nothing begins so, it is the line before, and so on.
+        screen.keys("C-u")
+        screen.type("zzz")
+        for key, line in (("Up", "stat /"), ("Up", "get /two"), ("Down", "stat /"), ("Down", "zzz")):
+            screen.keys(key)
+            screen.wait_for(lambda shown, line=line: [row for row in shown.lines() if row][-1] == f"zk 5> {line}")
+        screen.keys("C-u", "Up", "Up", "Up", "Up")
+        screen.wait_for("zk 5> ls /")
+
+    def test_alt_dot_inserts_the_last_word_of_the_line_before(self):
+        screen = self.start()
+        screen.type("get /a/long/path\n")
+        screen.wait_for("zk 1>")
+        screen.type("stat ")
+        screen.keys("M-.")
+        screen.wait_for("zk 1> stat /a/long/path")
+
     def test_tab_does_nothing_yet(self):
         screen = self.start(cwd="/")
         screen.type("ls /et\tx")

@@ -1,6 +1,10 @@
 // Help: the order in which commands are shown, and what other shells call them.
 #include "command/help.h"
 
+#include "base/text.h"
+#include "config/settings.h"
+
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,6 +27,24 @@ TEST(Help, ShowsEachCommandOnce) {
   std::size_t shown = 0;
   for (const auto& group : commands_in_groups()) shown += group.commands.size();
   EXPECT_EQ(shown, all_commands().size());
+}
+
+TEST(Help, WordsLeadSomewhere) {
+  const auto found = [](std::string_view word) { return help_search(word, 200); };
+  EXPECT_EQ(found("cons"), "  4lw  Send a four-letter word to every server\n");
+  for (const auto& setting : Settings::descriptions())
+    EXPECT_THAT(found(setting.name), testing::HasSubstr(fmt::format("conf {}", setting.name)));
+  for (const auto* word : {"mirror", "migrate", "replicate", "txn", "log", "biggest", "digest",
+                           "pager", "colour", "keys", "perm", "backups"})
+    EXPECT_NE(found(word), "") << word;
+  EXPECT_EQ(found("nonsense"), "");
+}
+
+TEST(Help, BreaksBetweenWords) {
+  for (const std::size_t width : {40, 60, 78})
+    for (const auto& text : {help_overview(width), help_keys(width), help_search("backup", width),
+                             help_of(*command_named("get"), width)})
+      for (const auto line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
 }
 
 TEST(Commands, OnlyThoseOfZkCliIgnoreSurplusWords) {
