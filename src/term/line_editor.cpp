@@ -76,8 +76,12 @@ std::string mode_mark() {
   return mark == nullptr ? std::string() : std::string(mark);
 }
 
-FILE* open_or_throw(int fd, const char* mode) {
-  FILE* file = fd < 0 ? nullptr : fdopen(fd, mode);
+/// Not /dev/null, which may be missing where zksh is the only file.
+ssize_t discard(void* /*cookie*/, const char* /*bytes*/, std::size_t size) {
+  return static_cast<ssize_t>(size);
+}
+
+FILE* or_throw(FILE* file) {
   if (file == nullptr)
     throw Error(std::string("cannot set up the line editor: ") + std::strerror(errno));
   return file;
@@ -250,8 +254,8 @@ struct LineEditor::Bridge {
 
 LineEditor::LineEditor(Options options)
     : options_(std::move(options)),
-      input_file_(open_or_throw(fcntl(options_.in, F_DUPFD_CLOEXEC, 3), "r")),
-      sink_(open_or_throw(open("/dev/null", O_WRONLY | O_CLOEXEC), "w")),
+      input_file_(or_throw(fdopen(fcntl(options_.in, F_DUPFD_CLOEXEC, 3), "r"))),
+      sink_(or_throw(fopencookie(nullptr, "w", {nullptr, discard, nullptr, nullptr}))),
       dumb_(terminal_is_dumb()),
       input_(options_.in),
       painter_(options_.out, dumb_, options_.await_writable) {
