@@ -87,6 +87,11 @@ FILE* or_throw(FILE* file) {
   return file;
 }
 
+constexpr std::pair<const char*, rl_command_func_t*> common_keys[] = {
+    {"\\e[3~", rl_delete},         {"\\e[1~", rl_beg_of_line}, {"\\e[7~", rl_beg_of_line},
+    {"\\e[4~", rl_end_of_line},    {"\\e[8~", rl_end_of_line}, {"\\e[1;5C", rl_forward_word},
+    {"\\e[1;5D", rl_backward_word}};
+
 constexpr std::string_view slow_note = "  … asking the server";
 
 /// The rest of the newest history line that begins with this text and may be suggested; empty if
@@ -299,6 +304,10 @@ void LineEditor::set_up_readline() {
 }
 
 void LineEditor::bind_keys() {
+  // What Debian's /etc/inputrc binds: elsewhere these keys would do nothing, without terminfo not
+  // even Delete. Where somebody has bound them, they stay.
+  for (const auto& [sequence, function] : common_keys)
+    rl_bind_keyseq_if_unbound(sequence, function);
   take_over(rl_clear_screen, Bridge::clear_screen);
   take_over(rl_clear_display, Bridge::clear_screen);
   take_over(rl_refresh_line, Bridge::redraw);
