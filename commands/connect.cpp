@@ -22,6 +22,11 @@ int run(Context& cx, const Args& a) {
     if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
     cx.services.locks.end_programs(cx.stop);
   };
+  // The lines that follow are meant for the other servers: this session must not get them.
+  if (cx.input == Input::Pipe) {
+    before_end();
+    cx.client.close();
+  }
   cx.client.replace_session(server, before_end, cx.stop);
   if (a.server) cx.current.reset();  // the old path may not exist there
   return status::ok;
@@ -37,7 +42,8 @@ extern const Command connect_command = make_command<Args>(
      .details = "Opens a new session, then closes the current one: its ephemeral nodes are "
                 "removed, its watches and identities are gone, and programs under its locks are "
                 "ended first. If no session can be opened within --connect-timeout, the current "
-                "one stays. The default port is 2181. TLS and SASL are chosen when zksh starts, by "
+                "one stays, except on piped input, which goes on without a session. The default "
+                "port is 2181. TLS and SASL are chosen when zksh starts, by "
                 "options or in its configuration: see zksh-security(7).",
      .examples = {{"connect", "Open a new session with the same servers."}},
      .zkcli_syntax = "host:port",
