@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Programs that drive zkCli.sh at a terminal (expect, pexpect) can drive zksh in its place, on any kind of terminal."""
 import os
+import subprocess
 import tempfile
 import unittest
 
@@ -8,6 +9,7 @@ import pexpect
 from runner import install_shims
 from server import Server
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PROMPT = r"\[zk: \S+\(CONNECTED\) %d\] "
 
 
@@ -18,10 +20,12 @@ class DriverTest(unittest.TestCase):
         cls.directory = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.shims = install_shims(cls.directory, os.environ["ZKSH"])
 
+    def environment(self, terminal):
+        return {"PATH": f"{self.shims}:/usr/bin:/bin", "HOME": self.directory, "TERM": terminal,
+                "XDG_CONFIG_DIRS": self.directory, "LC_ALL": "C.UTF-8"}
+
     def spawn(self, terminal, *words, name="zkCli.sh"):
-        environment = {"PATH": f"{self.shims}:/usr/bin:/bin", "HOME": self.directory, "TERM": terminal,
-                       "XDG_CONFIG_DIRS": self.directory, "LC_ALL": "C.UTF-8"}
-        child = pexpect.spawn(name, list(words), env=environment, encoding="utf-8", timeout=20,
+        child = pexpect.spawn(name, list(words), env=self.environment(terminal), encoding="utf-8", timeout=20,
                               dimensions=(24, 80))
         self.addCleanup(child.close, force=True)
         return child
@@ -72,6 +76,14 @@ class DriverTest(unittest.TestCase):
         child.expect(PROMPT % 0)
         child.sendline("ls /")
         child.expect(r"\[zookeeper\]")
+
+    def test_expect(self):
+        """A driver as people write them: by the prompt, by words of the answers, with a loop and a status."""
+        done = subprocess.run(["expect", os.path.join(HERE, "driver.exp"), self.server.address], capture_output=True, text=True,
+                              timeout=60, env=self.environment("xterm"), check=False)
+        self.assertEqual((0, ""), (done.returncode, done.stderr), done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^value is 42\r?$")
+        self.assertRegex(done.stdout, r"(?m)^children: a b\r?$")
 
     def test_a_server_that_comes_later(self):
         """Also without the mode: the prompt is shown again as a whole when the state changes."""
