@@ -40,6 +40,8 @@ test       | default-jdk-headless | command -v javac | compiles the Java lock pe
 test       | golang-go            | command -v go    | compiles the Go lock peer
 test       | golang-github-samuel-go-zookeeper-dev |  | the Go client and its lock
 test       | python3-pexpect      |                     | types at a terminal
+test       | expect               |                     | drives a terminal, as people's scripts do
+test       | busybox-static       | test -x /bin/busybox | a shell for roots that have no library
 test       | tmux                 | command -v tmux     | a terminal that the tests can read
 test       | procps               | command -v pgrep    | finds leftover processes
 test       | dpkg-dev             | command -v dpkg-shlibdeps | computes the Debian package's dependencies

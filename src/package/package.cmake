@@ -1,5 +1,6 @@
 # Packages, made by `cpack` in the build directory: `cpack -G DEB` for Debian, and a source tarball
-# with `--config CPackSourceConfig.cmake`. Name, version and description are the project's.
+# with `--config CPackSourceConfig.cmake`. Name, version and description are the project's. The target
+# zksh-tarball makes a release for any Linux.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ${PROJECT_NAME})
 set(CPACK_PACKAGE_VENDOR "the zksh maintainers")
@@ -60,3 +61,17 @@ set(CPACK_SOURCE_PACKAGE_FILE_NAME ${PROJECT_NAME}-${PROJECT_VERSION})
 set(CPACK_SOURCE_IGNORE_FILES "/\\\\.git(/|$)" "/build[^/]*/" "/__pycache__/" "~$")
 
 include(CPack)
+
+# What `cmake --install` installs, with the portable file as the program.
+if(TARGET zksh-portable)
+  string(TOLOWER "${PROJECT_NAME}-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" release)
+  set(tarball ${CMAKE_BINARY_DIR}/${release}.tar.gz)
+  set(content ${CMAKE_BINARY_DIR}/package/${release})
+  add_custom_command(OUTPUT ${tarball}
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${content}
+    COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${content} > ${CMAKE_BINARY_DIR}/package/tarball.log
+    COMMAND ${CMAKE_STRIP} -o ${content}/bin/zksh $<TARGET_FILE:zksh-portable>
+    COMMAND tar -C ${CMAKE_BINARY_DIR}/package --owner=root:0 --group=root:0 --sort=name -czf ${tarball} ${release}
+    DEPENDS zksh zksh-portable ${man_pages} VERBATIM)
+  add_custom_target(zksh-tarball DEPENDS ${tarball})
+endif()
