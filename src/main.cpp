@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <new>
+#include <nss.h>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,18 @@ void receive_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 /// Uses one heap for all threads: a heap per thread costs every short run a tenth of a millisecond
 /// or more, and contention never costs long runs as much.
 void use_one_heap() { mallopt(M_ARENA_MAX, 1); }
+
+#ifdef ZKSH_PORTABLE
+/// Looks names up with what is in this file. /etc/nsswitch.conf may name others (systemd, sss,
+/// mymachines): their libraries need this machine's own C library, and end a static program.
+void look_up_names_alone() {
+  __nss_configure_lookup("hosts", "files dns");
+  for (const char* database : {"passwd", "group", "services", "networks", "protocols"})
+    __nss_configure_lookup(database, "files");
+}
+#else
+void look_up_names_alone() {}
+#endif
 
 /// Whether a command has a password in its words, rather than the name of a file with it.
 bool names_password(const std::string& command) {
@@ -95,6 +108,7 @@ int run_zksh(int argc, char** argv) {
   zksh::remember_ignored_signals();
   use_one_heap();
   receive_exit_statuses();
+  look_up_names_alone();
   open_standard_streams();
   zksh::inherited_descriptors();
   const std::span<char*> given(argv + std::min(argc, 1), argv + argc);
