@@ -218,7 +218,7 @@ int run(Context& cx, const Args& a) {
   const bool is_rm = cx.words.front() == "rm";
   const bool as_zkcli = cx.input == Input::Pipe && !is_rm;
   auto paths = cx.resolve_all(as_zkcli ? std::vector{a.paths.front()} : a.paths);
-  if (!a.force) refuse_roots(paths);
+  if (!a.force && !cx.services.settings.drop_in) refuse_roots(paths);
   if (is_rm && !a.recursive)
     return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
   NodeFailures failures(cx);
