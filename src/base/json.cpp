@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -71,6 +72,12 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::string> place_;
   std::vector<std::ptrdiff_t> counts_;  ///< of each level: elements so far; -1 for an object
 };
+
+/// Whether the text stands in JSON as it is, between quotes.
+bool needs_no_escape(std::string_view text) {
+  return std::ranges::all_of(text,
+                             [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
 
 /// Writes the characters that a terminal would not show as \u escapes. They occur only inside
 /// strings.
@@ -141,7 +148,8 @@ Json& Json::add(Json value) {
 /// Characters that a terminal would interpret or hide are always escaped; JSON readers see no
 /// difference.
 std::string Json::text() const {
-  const auto text = impl_->value.dump();
+  auto text = impl_->value.dump();
+  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; })) return text;
   return escape_for_terminal(text) == text ? text : with_numbers(text);
 }
 
@@ -154,9 +162,25 @@ void JsonLine::add(std::string_view text) {
 }
 
 void JsonLine::begin_field(std::string_view name) {
-  add(std::exchange(first_, false) ? "{" : ",");
-  add(Json(name).text());
-  add(":");
+  waiting_ += std::exchange(first_, false) ? "{\"" : ",\"";
+  waiting_ += name;
+  waiting_ += "\":";
+}
+
+JsonLine& JsonLine::set(std::string_view name, std::int64_t value) {
+  begin_field(name);
+  add(std::to_string(value));
+  return *this;
+}
+
+JsonLine& JsonLine::set_time(std::string_view name, std::int64_t milliseconds) {
+  set(name, milliseconds);
+  const auto iso = iso_time(milliseconds);
+  return set_text_or_null(fmt::format("{}Iso", name), iso ? std::string_view(*iso) : "");
+}
+
+JsonLine& JsonLine::set_text_or_null(std::string_view name, std::string_view text) {
+  return text.empty() ? set(name, Json()) : set_text(name, text);
 }
 
 JsonLine& JsonLine::set(std::string_view name, const Json& value) {
@@ -167,6 +191,12 @@ JsonLine& JsonLine::set(std::string_view name, const Json& value) {
 
 JsonLine& JsonLine::set_text(std::string_view name, std::string_view text) {
   begin_field(name);
+  if (needs_no_escape(text)) {
+    waiting_ += '"';
+    waiting_ += text;
+    add("\"");
+    return *this;
+  }
   const bool is_text = is_utf8(text);
   add(is_text ? "\"" : R"({"base64":")");
   if (is_text)

@@ -69,14 +69,20 @@ class Json {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes a JSON object on a line of its own, for fields that would take too much memory in a Json.
-/// The text is the same as Json::text.
+/// Writes a JSON object on a line of its own, for fields that would take too much memory in a Json,
+/// and for lines that are too many for one each. The text is the same as Json::text. The names of
+/// fields are letters.
 class JsonLine {
  public:
   /// `write` is called with the text, about a MiB at a time.
   explicit JsonLine(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
 
   JsonLine& set(std::string_view name, const Json& value);
+  JsonLine& set(std::string_view name, std::int64_t value);
+  /// As Json::set_time.
+  JsonLine& set_time(std::string_view name, std::int64_t milliseconds);
+  /// As Json::text_or_null.
+  JsonLine& set_text_or_null(std::string_view name, std::string_view text);
   /// Like Json of a text.
   JsonLine& set_text(std::string_view name, std::string_view text);
   /// An array of `count` texts.

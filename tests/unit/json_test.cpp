@@ -41,5 +41,30 @@ TEST(Json, WhatIsNoUtf8BecomesBase64) {
   EXPECT_EQ(Json("\xff\x01").text(), "{\"base64\":\"/wE=\"}");
 }
 
+TEST(Json, ALineIsTheSameText) {
+  auto json = Json::object();
+  std::string text;
+  JsonLine line([&](std::string_view piece) { text += piece; });
+  json.set("number", -5);
+  line.set("number", std::int64_t{-5});
+  json.set_time("time", 1'700'000'000'123);
+  line.set_time("time", 1'700'000'000'123);
+  json.set_time("never", -1);
+  line.set_time("never", -1);
+  int count = 0;
+  for (const std::string_view value : {"plain ~", "\"quoted\"", "back\\slash", "new\nline", "\x7f",
+                                       "caf\xc3\xa9", "\xff", "\u202e", "\x1b[m"}) {
+    const auto name = "field" + std::to_string(++count);
+    json.set(name, value);
+    line.set_text(name, value);
+  }
+  json.set("none", Json::text_or_null(""));
+  line.set_text_or_null("none", "");
+  json.set("some", Json::text_or_null("x"));
+  line.set_text_or_null("some", "x");
+  line.end();
+  EXPECT_EQ(text, json.text() + "\n");
+}
+
 }  // namespace
 }  // namespace zksh
