@@ -28,6 +28,8 @@ OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=0", "UBSAN_
 
 
 def build():
+    # Where the other C client is installed, which excludes its package.
+    subprocess.run(["bash", "-c", '. "$1/src/c_client.sh" && unpack_c_client "$2" libzookeeper-st-dev', "bash", ROOT, BUILD], check=True)
     configure = ["cmake", "-S", ROOT, "-B", BUILD, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++",
                  "-DZKSH_SANITIZE=fuzzer-no-link,address,undefined", "-DCMAKE_BUILD_TYPE=None",
                  "-DCMAKE_CXX_FLAGS=-O1 -g1"]
