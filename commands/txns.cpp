@@ -3,10 +3,7 @@
 #include "base/number.h"
 #include "base/quoting.h"
 #include "base/time.h"
-#include "client/acl_text.h"
 #include "client/node_path.h"
-#include "client/node_pattern.h"
-#include "client/zk_error.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/progress.h"
@@ -15,18 +12,16 @@
 #include "node/change_text.h"
 #include "node/node_json.h"
 #include "tree/node_filter.h"
-#include "tree/tree_text.h"
+#include "tree/transaction_text.h"
 #include "txnlog/file_check.h"
-#include "txnlog/moment.h"
 #include "txnlog/past_tree.h"
+#include "txnlog/replay.h"
 #include "txnlog/transaction_reader.h"
+#include "txnlog/transaction_tally.h"
 
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <fnmatch.h>
-#include <set>
-#include <unordered_map>
 
 namespace zksh::command_txns {
 namespace {
@@ -47,37 +42,6 @@ struct Args {
   std::optional<std::int64_t> last;
   std::vector<std::string> paths;
 };
-
-/// What a line is about.
-enum class Op {
-  Create,
-  Set,
-  Delete,
-  SetAcl,
-  Reconfig,
-  Check,
-  CreateSession,
-  CloseSession,
-  Error,
-  Unknown
-};
-constexpr NamedValues<Op, 10> op_names{{{"create", Op::Create},
-                                        {"set", Op::Set},
-                                        {"delete", Op::Delete},
-                                        {"setAcl", Op::SetAcl},
-                                        {"reconfig", Op::Reconfig},
-                                        {"check", Op::Check},
-                                        {"createSession", Op::CreateSession},
-                                        {"closeSession", Op::CloseSession},
-                                        {"error", Op::Error},
-                                        {"unknown", Op::Unknown}}};
-
-/// Why a node was deleted, or a session ended.
-enum class Reason { Client, Expired, Closed, Server };
-constexpr NamedValues<Reason, 4> reason_names{{{"client", Reason::Client},
-                                               {"expired", Reason::Expired},
-                                               {"closed", Reason::Closed},
-                                               {"server", Reason::Server}}};
 
 void declare(Options& o, Args& a) {
   o.files("--in", a.places,
@@ -114,101 +78,27 @@ void declare(Options& o, Args& a) {
           false);
 }
 
-/// Selects transactions and their parts.
-class Selection {
- public:
-  Selection(const Context& cx, const Args& a) : recursive_(a.recursive), errors_(a.errors) {
-    if (a.from) from_ = parse_moment(*a.from, "--from");
-    if (a.to) to_ = parse_moment(*a.to, "--to");
-    if (a.session) session_ = parse_session_id(*a.session, "--session");
-    for (const auto& path : a.paths) paths_.push_back(cx.resolve(path));
-    if (!a.ops) return;
-    for (const auto name : split(*a.ops, ',')) {
-      const auto known = std::ranges::find_if(
-          op_names, [&](const auto& op) { return equal_ignoring_case(op.first, name); });
-      if (known == op_names.end())
-        throw ValueError(
-            fmt::format("--op: \"{}\" is none of {}", name, fmt::join(names_of(op_names), ", ")));
-      ops_.insert(known->second);
-    }
-  }
+TransactionFilter filter_of(const Context& cx, const Args& a) {
+  TransactionCriteria criteria{.recursive = a.recursive, .errors = a.errors};
+  if (a.from) criteria.from = parse_moment(*a.from, "--from");
+  if (a.to) criteria.to = parse_moment(*a.to, "--to");
+  if (a.session) criteria.session = parse_session_id(*a.session, "--session");
+  for (const auto& path : a.paths) criteria.paths.push_back(cx.resolve(path));
+  if (a.ops) criteria.events = parse_txn_events(*a.ops, "--op");
+  return TransactionFilter(std::move(criteria));
+}
 
-  bool is_before(const LoggedTransaction& txn) const {
-    return (from_.time && txn.time < *from_.time) || (from_.zxid && txn.zxid < *from_.zxid);
-  }
-  bool is_after(const LoggedTransaction& txn) const {
-    return (to_.time && txn.time > *to_.time) || (to_.zxid && txn.zxid > *to_.zxid);
-  }
-  /// Whether nothing that follows is selected. Leaders' clocks may differ a little.
-  bool is_done(const LoggedTransaction& txn) const {
-    constexpr std::int64_t ten_minutes = 600'000;
-    return (to_.zxid && txn.zxid > *to_.zxid) || (to_.time && txn.time > *to_.time + ten_minutes);
-  }
-  bool has_op(Op op) const {
-    if (!ops_.empty()) return ops_.contains(op);
-    return op != Op::Error || errors_;
-  }
-  bool has_path(std::string_view path) const {
-    if (paths_.empty()) return true;
-    return std::ranges::any_of(paths_, [&](const std::string& one) {
-      return is_pattern(one) ? matches(one, path)
-                             : path == one || (recursive_ && is_below(path, one));
-    });
-  }
-  /// Whether what is about no node is selected.
-  bool has_none() const { return paths_.empty(); }
-  const Moment& from() const { return from_; }
-  /// The same without a beginning.
-  Selection since_ever() const {
-    auto all = *this;
-    all.from_ = {};
-    return all;
-  }
-  bool has_session(std::int64_t session) const { return !session_ || session == *session_; }
-
- private:
-  static bool is_below(std::string_view path, std::string_view top) {
-    return top == "/" || (path.starts_with(top) && path.substr(top.size()).starts_with('/'));
-  }
-  bool matches(const std::string& pattern, std::string_view path) const {
-    std::string text(path);
-    if (fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0) return true;
-    const auto names = std::ranges::count(pattern, '/');
-    if (!recursive_ || std::ranges::count(text, '/') <= names) return false;
-    while (std::ranges::count(text, '/') > names) text.resize(text.rfind('/'));
-    return fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0;
-  }
-
-  bool recursive_;
-  bool errors_;
-  Moment from_{};
-  Moment to_{};
-  std::optional<std::int64_t> session_{};
-  std::vector<std::string> paths_{};
-  std::set<Op> ops_{};
-};
-
-/// Where to begin to read: the last log whose first transaction is not later. Leaders' clocks may
-/// differ a little.
-std::int64_t first_zxid(const DataFiles& files, const Moment& from) {
-  if (from.zxid) return *from.zxid;
-  if (!from.time) return INT64_MIN;
-  std::int64_t zxid = INT64_MIN;
-  for (const auto& file : files.logs()) {
-    LogFile log(file.path, {});
-    LoggedTransaction txn;
-    const auto first = log.next();
-    if (!first || !parse_transaction(first->body, txn)) continue;
-    if (txn.time > *from.time) break;
-    zxid = file.zxid;
-  }
-  return zxid;
+/// The number of lines that -n wants.
+std::size_t last_of(const Args& a, std::size_t usual) {
+  if (a.last && *a.last < 1) throw ValueError("--last must be at least 1");
+  return a.last ? static_cast<std::size_t>(*a.last) : usual;
 }
 
 /// Reads the selected range of the logs, and tells of what is damaged or missing in it.
 class History {
  public:
-  History(Context& cx, const DataFiles& files, const Selection& selection, std::int64_t begin)
+  History(Context& cx, const DataFiles& files, const TransactionFilter& selection,
+          std::int64_t begin)
       : cx_(cx),
         selection_(selection),
         reader_(files, begin,
@@ -251,7 +141,7 @@ class History {
   }
 
   Context& cx_;
-  const Selection& selection_;
+  const TransactionFilter& selection_;
   std::vector<Flaw> flaws_{};  ///< since the last transaction
   TransactionReader reader_;
   Progress progress_;
@@ -260,88 +150,20 @@ class History {
   bool damaged_ = false;
 };
 
-/// What the ends of sessions delete. Before 3.6, logs do not say it.
-class SessionEnds {
- public:
-  SessionEnds(const DataFiles& files, std::stop_token stop)
-      : files_(files), stop_(std::move(stop)) {}
-
-  /// Must be called for each transaction, in order.
-  std::vector<std::string> ephemerals(const LoggedTransaction& txn) {
-    const bool closes = txn.type == TxnType::CloseSession;
-    if (closes && !txn.ephemerals && !owners_) owners_ = ephemerals_before(files_, txn.zxid, stop_);
-    if (owners_) owners_->follow(txn);
-    if (!closes) return {};
-    auto owned = owners_ ? owners_->end(txn.session) : std::vector<std::string>();
-    if (txn.ephemerals) owned.assign(txn.ephemerals->begin(), txn.ephemerals->end());
-    return owned;
-  }
-
- private:
-  const DataFiles& files_;
-  std::stop_token stop_;
-  std::optional<EphemeralOwners> owners_{};
-};
-
-/// One line.
-struct Line {
-  const LoggedTransaction& txn;
-  Op op = Op::Error;
-  std::string_view path{};
-  const TxnOperation* change = nullptr;
-  std::optional<Reason> reason{};
-  std::size_t part = 0;  ///< of a multi, from 1; 0: it is none
-};
-
-std::string kind_text(const TxnOperation& op) {
-  return life_text({.kind = op.type == TxnType::CreateContainer ? NodeKind::Container
-                            : op.type == TxnType::CreateTtl     ? NodeKind::Ttl
-                            : op.ephemeral                      ? NodeKind::Ephemeral
-                                                                : NodeKind::Persistent,
-                    .ttl = op.ttl});
-}
-
-/// Without the hashes of digests.
-std::string public_acl_text(std::string_view bytes) {
-  return acl_field(without_hashes(decoded_acl(bytes)));
-}
-
-std::string_view reason_text(Reason reason, Op op) {
-  const bool session = op == Op::CloseSession;
-  switch (reason) {
-    case Reason::Client:
-      return "by the client";
-    case Reason::Expired:
-      return session ? "it expired" : "its session expired";
-    case Reason::Closed:
-      return session ? "by its client" : "its session was closed";
-    case Reason::Server:
-      return "by the server: an empty container or an old TTL node";
-  }
-  return {};
-}
-
-Data data_of(const TxnOperation& op) {
-  return op.data ? Data(std::string(*op.data)) : std::nullopt;
-}
-
-/// Prints lines in the format of the output.
+/// Prints lines, or keeps the last ones.
 class LinePrinter {
  public:
   LinePrinter(Context& cx, const Args& a)
       : lines_(cx.out),
-        json_(cx.out.json()),
-        plain_(cx.out.plain()),
-        data_(a.data),
-        ascii_(!terminal_shows_utf8()) {
-    if (!a.last) return;
-    if (*a.last < 1) throw ValueError("--last must be at least 1");
-    most_ = static_cast<std::size_t>(*a.last);
-  }
+        text_(cx.out.json()    ? TransactionText::Format::Json
+              : cx.out.plain() ? TransactionText::Format::Plain
+                               : TransactionText::Format::People,
+              a.data, !terminal_shows_utf8()),
+        most_(last_of(a, 0)) {}
 
-  void print(const Line& line) {
+  void print(const TransactionLine& line) {
     any_ = true;
-    auto text = json_ ? json(line) : plain_ ? plain(line) : people(line);
+    auto text = text_.text(line);
     if (most_ == 0) return lines_.add(text);
     if (kept_.size() == most_) kept_.pop_front();
     kept_.push_back(std::move(text));
@@ -355,163 +177,22 @@ class LinePrinter {
   bool any() const { return any_; }
 
  private:
-  std::string detail(const Line& line) const {
-    const auto& op = line.change;
-    std::string text;
-    const auto add = [&](std::string_view part) {
-      text += (text.empty() ? "" : ", ") + std::string(part);
-    };
-    if (op && op->creates()) add(kind_text(*op));
-    if (op && (op->sets() || op->type == TxnType::SetAcl || op->type == TxnType::Check))
-      add(fmt::format("version {}", op->version));
-    if (op && (op->creates() || op->sets())) {
-      if (data_)
-        add(value_excerpt(data_of(*op), ascii_));
-      else
-        add(op->data ? counted(op->data->size(), "byte") : "null");
-    }
-    if (op && !op->acl.empty()) {
-      const auto acl = public_acl_text(op->acl);
-      if (op->type == TxnType::SetAcl || acl != "world:anyone:cdrwa") add(acl);
-    }
-    if (line.op == Op::CreateSession) add(fmt::format("timeout {} ms", line.txn.timeout));
-    if (line.op == Op::Error)
-      add(code_name(line.txn.error) +
-          (line.txn.type == TxnType::Multi ? ", nothing of a multi was applied" : ""));
-    if (line.op == Op::Unknown) add(fmt::format("of type {}", static_cast<int>(line.txn.type)));
-    if (line.reason) add(reason_text(*line.reason, line.op));
-    if (line.part > 0) add(fmt::format("{} of a multi", ordinal(line.part)));
-    return text;
-  }
-  static std::string ordinal(std::size_t part) { return fmt::format("part {}", part); }
-
-  std::string people(const Line& line) const {
-    auto text =
-        fmt::format("{}  {}  {}  {:<6}", local_time_text(line.txn.time), zxid_text(line.txn.zxid),
-                    session_text(line.txn.session), name_of(op_names, line.op));
-    if (!line.path.empty()) text += "  " + as_word(std::string(line.path));
-    const auto details = detail(line);
-    return details.empty() ? text : text + "  " + details;
-  }
-
-  std::string plain(const Line& line) const {
-    const auto& op = line.change;
-    const auto number = [](bool has, auto value) {
-      return has ? std::to_string(value) : std::string("-");
-    };
-    auto text = fmt::format(
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", line.txn.time, zxid_text(line.txn.zxid),
-        session_text(line.txn.session), line.txn.cxid, name_of(op_names, line.op),
-        line.path.empty() ? "-" : plain_field(line.path),
-        op && op->creates() ? kind_text(*op) : "-",
-        number(op && (op->sets() || op->type == TxnType::SetAcl), op ? op->version : 0),
-        number(op && op->data, op && op->data ? op->data->size() : 0),
-        line.reason            ? name_of(reason_names, *line.reason)
-        : line.op == Op::Error ? std::string_view(code_name_ = code_name(line.txn.error))
-                               : "-",
-        number(line.part > 0, line.part));
-    if (!data_) return text;
-    text += '\t';
-    text += !op || !(op->creates() || op->sets()) ? "-" : op->data ? plain_field(*op->data) : "\\N";
-    return text;
-  }
-
-  std::string json(const Line& line) const {
-    const auto& op = line.change;
-    auto json = Json::object();
-    json.set_time("time", line.txn.time)
-        .set("zxid", zxid_text(line.txn.zxid))
-        .set("session", line.txn.session == 0 ? Json() : Json(session_text(line.txn.session)))
-        .set("cxid", line.txn.cxid)
-        .set("op", name_of(op_names, line.op))
-        .set("path", Json::text_or_null(line.path))
-        .set("multi", line.part > 0 ? Json(line.part) : Json());
-    if (line.reason) json.set("reason", name_of(reason_names, *line.reason));
-    if (line.op == Op::Error) json.set("code", code_name(line.txn.error));
-    if (line.op == Op::CreateSession) json.set("timeout", line.txn.timeout);
-    if (!op) return json.text();
-    if (op->creates()) json.set("kind", op->type == TxnType::CreateTtl ? "ttl" : kind_text(*op));
-    if (op->type == TxnType::CreateTtl) json.set("ttl", op->ttl);
-    if (op->sets() || op->type == TxnType::SetAcl || op->type == TxnType::Check)
-      json.set("version", op->version);
-    if (op->creates() || op->sets()) {
-      json.set("dataLength", op->data ? op->data->size() : 0);
-      if (data_) json.set("data", op->data ? Json(*op->data) : Json());
-    }
-    if (!op->acl.empty()) json.set("acl", acl_json(decoded_acl(op->acl)));
-    return json.text();
-  }
-
   ResultLines lines_;
-  bool json_;
-  bool plain_;
-  bool data_;
-  bool ascii_;
-  std::size_t most_ = 0;
+  TransactionText text_;
+  std::size_t most_;
   std::deque<std::string> kept_{};
-  mutable std::string code_name_{};
   bool any_ = false;
 };
 
-Op op_of(const TxnOperation& change) {
-  if (change.creates()) return Op::Create;
-  if (change.deletes()) return Op::Delete;
-  if (change.type == TxnType::SetAcl) return Op::SetAcl;
-  if (change.type == TxnType::Check) return Op::Check;
-  return change.type == TxnType::Reconfig ? Op::Reconfig : Op::Set;
-}
-
-/// Makes lines of transactions.
-class LineMaker {
- public:
-  LineMaker(Context& cx, const DataFiles& files, const Selection& selection, LinePrinter& printer)
-      : ends_(files, cx.stop), selection_(selection), printer_(printer) {}
-
-  void add(const LoggedTransaction& txn) {
-    const auto ended = ends_.ephemerals(txn);
-    if (!selection_.has_session(txn.session)) return;
-    if (txn.failed()) return add_other(txn, Op::Error);
-    if (txn.type == TxnType::CreateSession) return add_other(txn, Op::CreateSession);
-    if (txn.type == TxnType::CloseSession) return add_close(txn, ended);
-    if (!txn.known && txn.operations.empty()) return add_other(txn, Op::Unknown);
-    std::size_t part = 0;
-    for (const auto& change : txn.operations) {
-      ++part;
-      const auto op = op_of(change);
-      if (!selection_.has_op(op) || !selection_.has_path(change.path)) continue;
-      Line line{.txn = txn, .op = op, .path = change.path, .change = &change};
-      if (change.type == TxnType::Delete) line.reason = Reason::Client;
-      if (change.type == TxnType::DeleteContainer) line.reason = Reason::Server;
-      if (txn.type == TxnType::Multi) line.part = part;
-      printer_.print(line);
-    }
-  }
-
- private:
-  void add_other(const LoggedTransaction& txn, Op op) {
-    if (selection_.has_none() && selection_.has_op(op)) printer_.print({.txn = txn, .op = op});
-  }
-  void add_close(const LoggedTransaction& txn, const std::vector<std::string>& ended) {
-    const auto reason = txn.expired() ? Reason::Expired : Reason::Closed;
-    if (selection_.has_none() && selection_.has_op(Op::CloseSession))
-      printer_.print({.txn = txn, .op = Op::CloseSession, .reason = reason});
-    if (!selection_.has_op(Op::Delete)) return;
-    for (const auto& path : ended)
-      if (selection_.has_path(path))
-        printer_.print({.txn = txn, .op = Op::Delete, .path = path, .reason = reason});
-  }
-
-  SessionEnds ends_;
-  const Selection& selection_;
-  LinePrinter& printer_;
-};
-
 int run_lines(Context& cx, const Args& a, DataFiles& files) {
-  const Selection selection(cx, a);
+  const auto selection = filter_of(cx, a);
   LinePrinter printer(cx, a);
-  LineMaker maker(cx, files, selection, printer);
-  History history(cx, files, selection, first_zxid(files, selection.from()));
-  const auto add = [&](const LoggedTransaction& txn) { maker.add(txn); };
+  SessionEnds ends(files, cx.stop);
+  History history(cx, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
+  const auto add = [&](const LoggedTransaction& txn) {
+    visit_lines(txn, ends.ephemerals(txn), selection,
+                [&](const TransactionLine& line) { printer.print(line); });
+  };
   while (!history.read(a.follow, add)) {
     constexpr std::chrono::milliseconds between_looks{200};
     printer.flush();
@@ -523,55 +204,6 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
   return printer.any() && !history.damaged() ? status::ok : status::failure;
 }
 
-/// Counts by a session or a path.
-class Tally {
- public:
-  struct Count {
-    std::size_t operations = 0;
-    std::size_t creates = 0;
-    std::size_t sets = 0;
-    std::size_t deletes = 0;
-    std::size_t bytes = 0;  ///< in the log
-
-    void add(const Count& other) {
-      operations += other.operations;
-      creates += other.creates;
-      sets += other.sets;
-      deletes += other.deletes;
-      bytes += other.bytes;
-    }
-  };
-  using Row = std::pair<std::string, Count>;
-
-  void add(const std::string& key, const Count& count) {
-    counts_[key].add(count);
-    if (counts_.size() > most_keys) drop_small();
-  }
-  /// By bytes, the largest first.
-  std::vector<Row> rows() const {
-    std::vector<Row> rows(counts_.begin(), counts_.end());
-    std::ranges::sort(rows, [](const Row& one, const Row& other) {
-      return one.second.bytes != other.second.bytes ? one.second.bytes > other.second.bytes
-                                                    : one.first < other.first;
-    });
-    return rows;
-  }
-  const Count& dropped() const { return dropped_; }
-
- private:
-  static constexpr std::size_t most_keys = 100'000;
-  /// Bounds the memory: the smaller half so far is added up.
-  void drop_small() {
-    auto all = rows();
-    for (std::size_t i = all.size() / 2; i < all.size(); ++i) {
-      dropped_.add(all[i].second);
-      counts_.erase(all[i].first);
-    }
-  }
-  std::unordered_map<std::string, Count> counts_{};
-  Count dropped_{};
-};
-
 /// The first `depth` names of a path.
 std::string beginning_of(std::string_view path, std::size_t depth) {
   std::size_t end = 0;
@@ -580,16 +212,7 @@ std::string beginning_of(std::string_view path, std::size_t depth) {
   return std::string(path.substr(0, end));
 }
 
-Tally::Count count_of(const TxnOperation& op) {
-  constexpr std::size_t fields = 16;
-  return {.operations = 1,
-          .creates = op.creates() ? 1U : 0U,
-          .sets = op.sets() ? 1U : 0U,
-          .deletes = op.deletes() ? 1U : 0U,
-          .bytes = op.path.size() + (op.data ? op.data->size() : 0) + op.acl.size() + fields};
-}
-
-void print_row(Context& cx, bool session, const Tally::Row& row) {
+void print_row(Context& cx, bool session, const TransactionTally::Row& row) {
   const auto& [key, count] = row;
   if (cx.out.json())
     print_json(cx, Json::object()
@@ -609,31 +232,29 @@ void print_row(Context& cx, bool session, const Tally::Row& row) {
 }
 
 int run_by(Context& cx, const Args& a, const DataFiles& files) {
-  constexpr std::int64_t usual_rows = 20;
+  constexpr std::size_t usual_rows = 20;
   const bool session = *a.by == "session";
   std::size_t depth = std::string::npos;
   if (a.by->starts_with("path:"))
     depth = static_cast<std::size_t>(parse_number(a.by->substr(5), "--by path", 1, INT32_MAX));
   else if (!session && *a.by != "path")
     throw ValueError(fmt::format("--by: \"{}\" is none of session, path and path:DEPTH", *a.by));
-  const auto most = a.last.value_or(usual_rows);
-  if (most < 1) throw ValueError("--last must be at least 1");
-  const Selection selection(cx, a);
-  Tally tally;
+  const auto most = last_of(a, usual_rows);
+  const auto selection = filter_of(cx, a);
+  TransactionTally tally;
   SessionEnds ends(files, cx.stop);
-  History history(cx, files, selection, first_zxid(files, selection.from()));
+  History history(cx, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
   history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
     if (!selection.has_session(txn.session) || txn.failed()) return;
-    const auto count = [&](std::string_view path, Op op, Tally::Count one) {
-      if (!selection.has_op(op) || !selection.has_path(path)) return;
-      constexpr std::size_t frame = txn_header_size + 13;
-      if (txn.operations.size() == 1) one.bytes = txn.bytes + frame - txn_header_size;
-      tally.add(session ? session_text(txn.session) : beginning_of(path, depth), one);
+    const auto count = [&](std::string_view path, TxnEvent event, const auto& one) {
+      if (selection.has_event(event) && selection.has_path(path))
+        tally.add(session ? session_text(txn.session) : beginning_of(path, depth), one);
     };
-    for (const auto& op : txn.operations) count(op.path, op_of(op), count_of(op));
+    for (const auto& op : txn.operations)
+      count(op.path, event_of(op), TransactionTally::count_of(txn, op));
     for (const auto& path : ended)
-      count(path, Op::Delete, {.operations = 1, .deletes = 1, .bytes = path.size() + 4});
+      count(path, TxnEvent::Delete, TransactionTally::count_of_end(path));
   });
   auto rows = tally.rows();
   if (!cx.out.json() && !cx.out.plain() && !rows.empty())
@@ -641,7 +262,7 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
                 "deletes", "log", session ? "session" : "path");
   auto others = tally.dropped();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i < static_cast<std::size_t>(most))
+    if (i < most)
       print_row(cx, session, rows[i]);
     else
       others.add(rows[i].second);
@@ -716,9 +337,9 @@ void print_turn(Context& cx, const PastTurn& turn, std::int64_t now) {
 }
 
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
-  const Selection wanted(cx, a);
+  const auto wanted = filter_of(cx, a);
   const auto all = wanted.since_ever();
-  auto begin = first_zxid(files, wanted.from());
+  auto begin = begin_of(files, wanted.from()).value_or(INT64_MIN);
   std::int64_t now = 0;
   bool any = false;
   PastLocks locks([&](std::string_view lock) { return wanted.has_path(lock); }, !a.paths.empty(),

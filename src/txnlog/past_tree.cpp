@@ -117,6 +117,16 @@ EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
   return owners;
 }
 
+std::vector<std::string> SessionEnds::ephemerals(const LoggedTransaction& txn) {
+  const bool closes = txn.type == TxnType::CloseSession;
+  if (closes && !txn.ephemerals && !owners_) owners_ = ephemerals_before(files_, txn.zxid, stop_);
+  if (owners_) owners_->follow(txn);
+  if (!closes) return {};
+  auto owned = owners_ ? owners_->end(txn.session) : std::vector<std::string>();
+  if (txn.ephemerals) owned.assign(txn.ephemerals->begin(), txn.ephemerals->end());
+  return owned;
+}
+
 PastTree::PastTree(bool digests) : digests_(digests) {}
 
 std::size_t PastTree::acl_number(std::string_view bytes) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -38,6 +39,22 @@ class DataFiles;
 /// and the logs. Blocks while it reads; throws as TransactionReader and Cancelled.
 EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
                                   const std::stop_token& stop);
+
+/// What the ends of sessions delete.
+class SessionEnds {
+ public:
+  /// `files` must outlive it.
+  SessionEnds(const DataFiles& files, std::stop_token stop)
+      : files_(files), stop_(std::move(stop)) {}
+
+  /// Must be called for each transaction, in order. Blocks and throws as ephemerals_before.
+  std::vector<std::string> ephemerals(const LoggedTransaction& txn);
+
+ private:
+  const DataFiles& files_;
+  std::stop_token stop_;
+  std::optional<EphemeralOwners> owners_{};  ///< once a record does not say it
+};
 
 struct PastNode {
   std::optional<std::string> data{};

@@ -69,28 +69,31 @@ bool is_next(std::int64_t zxid, std::int64_t before) {
 
 }  // namespace
 
-std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop) {
-  const auto first_time = [](const DataFiles::File& file) -> std::optional<std::int64_t> {
-    LoggedTransaction txn;
+std::optional<std::int64_t> begin_of(const DataFiles& files, const Moment& moment) {
+  if (moment.zxid) return *moment.zxid;
+  if (!moment.time) return INT64_MIN;
+  std::optional<std::int64_t> zxid;
+  for (const auto& file : files.logs()) {
     LogFile log(file.path, {});
-    const auto record = log.next();
-    return record && parse_transaction(record->body, txn) ? std::optional(txn.time) : std::nullopt;
-  };
+    LoggedTransaction txn;
+    const auto first = log.next();
+    if (!first || !parse_transaction(first->body, txn)) continue;
+    if (txn.time > *moment.time) break;
+    zxid = file.zxid;
+  }
+  return zxid;
+}
+
+std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop) {
   if (moment.zxid) return *moment.zxid;
   if (!moment.time) return INT64_MAX;
-  const DataFiles::File* start = nullptr;
-  for (const auto& file : files.logs()) {
-    const auto time = first_time(file);
-    if (!time) continue;
-    if (*time > *moment.time) break;
-    start = &file;
-  }
-  if (!start)
+  const auto begin = begin_of(files, moment);
+  if (!begin)
     throw Error(fmt::format("{} has no transactions at or before {}", files.places_text(),
                             local_time_text(*moment.time)));
-  TransactionReader reader(files, start->zxid, {});
+  TransactionReader reader(files, *begin, {});
   LoggedTransaction txn;
-  std::int64_t zxid = start->zxid;
+  std::int64_t zxid = *begin;
   while (reader.next(txn)) {
     if (stop.stop_requested()) throw Cancelled();
     if (txn.time > *moment.time) return zxid;

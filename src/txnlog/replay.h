@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -41,6 +42,11 @@ struct Replay {
 /// The last transaction at or before a moment: the largest number if it is later than all.
 /// Throws Error if the logs begin later, or end before the zxid that was given.
 std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop);
+
+/// The zxid of the last log whose first transaction is not later than a moment: where to begin to
+/// read. nullopt if there is none, INT64_MIN if the moment is none. Leaders' clocks may differ a
+/// little.
+std::optional<std::int64_t> begin_of(const DataFiles& files, const Moment& moment);
 
 /// Whether there is no snapshot, and the logs begin with the first transaction of all: servers to
 /// 3.4 then have not written one yet.

@@ -1,0 +1,193 @@
+// TransactionText: logged transactions as lines.
+#include "tree/transaction_text.h"
+
+#include "base/named_values.h"
+#include "base/number.h"
+#include "base/quoting.h"
+#include "client/acl_text.h"
+#include "client/zk_error.h"
+#include "node/change_text.h"
+#include "node/node_json.h"
+#include "tree/tree_text.h"
+#include "txnlog/moment.h"
+
+#include <fmt/core.h>
+
+namespace zksh {
+namespace {
+
+using Reason = TransactionLine::Reason;
+constexpr NamedValues<Reason, 4> reason_names{{{"client", Reason::Client},
+                                               {"expired", Reason::Expired},
+                                               {"closed", Reason::Closed},
+                                               {"server", Reason::Server}}};
+
+std::string kind_text(const TxnOperation& op) {
+  return life_text({.kind = op.type == TxnType::CreateContainer ? NodeKind::Container
+                            : op.type == TxnType::CreateTtl     ? NodeKind::Ttl
+                            : op.ephemeral                      ? NodeKind::Ephemeral
+                                                                : NodeKind::Persistent,
+                    .ttl = op.ttl});
+}
+
+/// Without the hashes of digests.
+std::string public_acl_text(std::string_view bytes) {
+  return acl_field(without_hashes(decoded_acl(bytes)));
+}
+
+std::string_view reason_text(Reason reason, TxnEvent event) {
+  const bool session = event == TxnEvent::CloseSession;
+  switch (reason) {
+    case Reason::Client:
+      return "by the client";
+    case Reason::Expired:
+      return session ? "it expired" : "its session expired";
+    case Reason::Closed:
+      return session ? "by its client" : "its session was closed";
+    case Reason::Server:
+      return "by the server: an empty container or an old TTL node";
+  }
+  return {};
+}
+
+Data data_of(const TxnOperation& op) {
+  return op.data ? Data(std::string(*op.data)) : std::nullopt;
+}
+
+void visit_close(const LoggedTransaction& txn, const std::vector<std::string>& ended,
+                 const TransactionFilter& filter,
+                 const std::function<void(const TransactionLine& line)>& visit) {
+  const auto reason = txn.expired() ? Reason::Expired : Reason::Closed;
+  if (filter.has_none() && filter.has_event(TxnEvent::CloseSession))
+    visit({.txn = txn, .event = TxnEvent::CloseSession, .reason = reason});
+  if (!filter.has_event(TxnEvent::Delete)) return;
+  for (const auto& path : ended)
+    if (filter.has_path(path))
+      visit({.txn = txn, .event = TxnEvent::Delete, .path = path, .reason = reason});
+}
+
+}  // namespace
+
+void visit_lines(const LoggedTransaction& txn, const std::vector<std::string>& ended,
+                 const TransactionFilter& filter,
+                 const std::function<void(const TransactionLine& line)>& visit) {
+  if (!filter.has_session(txn.session)) return;
+  const auto visit_whole = [&](TxnEvent event) {
+    if (filter.has_none() && filter.has_event(event)) visit({.txn = txn, .event = event});
+  };
+  if (txn.failed()) return visit_whole(TxnEvent::Error);
+  if (txn.type == TxnType::CreateSession) return visit_whole(TxnEvent::CreateSession);
+  if (txn.type == TxnType::CloseSession) return visit_close(txn, ended, filter, visit);
+  if (!txn.known && txn.operations.empty()) return visit_whole(TxnEvent::Unknown);
+  std::size_t part = 0;
+  for (const auto& change : txn.operations) {
+    ++part;
+    const auto event = event_of(change);
+    if (!filter.has_event(event) || !filter.has_path(change.path)) continue;
+    TransactionLine line{.txn = txn, .event = event, .path = change.path, .change = &change};
+    if (change.type == TxnType::Delete) line.reason = Reason::Client;
+    if (change.type == TxnType::DeleteContainer) line.reason = Reason::Server;
+    if (txn.type == TxnType::Multi) line.part = part;
+    visit(line);
+  }
+}
+
+std::string TransactionText::text(const TransactionLine& line) const {
+  if (format_ == Format::Json) return json(line);
+  return format_ == Format::Plain ? plain(line) : people(line);
+}
+
+std::string TransactionText::detail(const TransactionLine& line) const {
+  const auto& op = line.change;
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    text += (text.empty() ? "" : ", ") + std::string(part);
+  };
+  if (op && op->creates()) add(kind_text(*op));
+  if (op && (op->sets() || op->type == TxnType::SetAcl || op->type == TxnType::Check))
+    add(fmt::format("version {}", op->version));
+  if (op && (op->creates() || op->sets())) {
+    if (data_)
+      add(value_excerpt(data_of(*op), ascii_));
+    else
+      add(op->data ? counted(op->data->size(), "byte") : "null");
+  }
+  if (op && !op->acl.empty()) {
+    const auto acl = public_acl_text(op->acl);
+    if (op->type == TxnType::SetAcl || acl != "world:anyone:cdrwa") add(acl);
+  }
+  if (line.event == TxnEvent::CreateSession) add(fmt::format("timeout {} ms", line.txn.timeout));
+  if (line.event == TxnEvent::Error)
+    add(code_name(line.txn.error) +
+        (line.txn.type == TxnType::Multi ? ", nothing of a multi was applied" : ""));
+  if (line.event == TxnEvent::Unknown)
+    add(fmt::format("of type {}", static_cast<int>(line.txn.type)));
+  if (line.reason) add(reason_text(*line.reason, line.event));
+  if (line.part > 0) add(fmt::format("part {} of a multi", line.part));
+  return text;
+}
+
+std::string TransactionText::people(const TransactionLine& line) const {
+  auto text =
+      fmt::format("{}  {}  {}  {:<6}", local_time_text(line.txn.time), zxid_text(line.txn.zxid),
+                  session_text(line.txn.session), name_of(txn_event_names, line.event));
+  if (!line.path.empty()) text += "  " + as_word(std::string(line.path));
+  const auto details = detail(line);
+  return details.empty() ? text : text + "  " + details;
+}
+
+std::string TransactionText::plain(const TransactionLine& line) const {
+  const auto& op = line.change;
+  const auto number = [](bool has, auto value) {
+    return has ? std::to_string(value) : std::string("-");
+  };
+  const auto error = line.event == TxnEvent::Error ? code_name(line.txn.error) : std::string();
+  auto text = fmt::format(
+      "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", line.txn.time, zxid_text(line.txn.zxid),
+      session_text(line.txn.session), line.txn.cxid, name_of(txn_event_names, line.event),
+      line.path.empty() ? "-" : plain_field(line.path), op && op->creates() ? kind_text(*op) : "-",
+      number(op && (op->sets() || op->type == TxnType::SetAcl), op ? op->version : 0),
+      number(op && op->data, op && op->data ? op->data->size() : 0),
+      line.reason                     ? name_of(reason_names, *line.reason)
+      : line.event == TxnEvent::Error ? std::string_view(error)
+                                      : "-",
+      number(line.part > 0, line.part));
+  if (!data_) return text;
+  text += '\t';
+  text += !op || !(op->creates() || op->sets()) ? "-" : op->data ? plain_field(*op->data) : "\\N";
+  return text;
+}
+
+std::string TransactionText::json(const TransactionLine& line) const {
+  const auto& op = line.change;
+  std::string text;
+  JsonLine json([&](std::string_view piece) { text += piece; });
+  json.set_time("time", line.txn.time)
+      .set_text("zxid", zxid_text(line.txn.zxid))
+      .set_text_or_null("session", line.txn.session == 0 ? "" : session_text(line.txn.session))
+      .set("cxid", std::int64_t{line.txn.cxid})
+      .set_text("op", name_of(txn_event_names, line.event))
+      .set_text_or_null("path", line.path)
+      .set("multi", line.part > 0 ? Json(line.part) : Json());
+  if (line.reason) json.set_text("reason", name_of(reason_names, *line.reason));
+  if (line.event == TxnEvent::Error) json.set("code", code_name(line.txn.error));
+  if (line.event == TxnEvent::CreateSession) json.set("timeout", line.txn.timeout);
+  if (op) add_change(json, *op);
+  json.end();
+  text.pop_back();
+  return text;
+}
+void TransactionText::add_change(JsonLine& json, const TxnOperation& op) const {
+  if (op.creates()) json.set_text("kind", op.type == TxnType::CreateTtl ? "ttl" : kind_text(op));
+  if (op.type == TxnType::CreateTtl) json.set("ttl", op.ttl);
+  if (op.sets() || op.type == TxnType::SetAcl || op.type == TxnType::Check)
+    json.set("version", std::int64_t{op.version});
+  if (op.creates() || op.sets()) {
+    json.set("dataLength", static_cast<std::int64_t>(op.data ? op.data->size() : 0));
+    if (data_ && op.data) json.set_text("data", *op.data);
+    if (data_ && !op.data) json.set("data", Json());
+  }
+  if (!op.acl.empty()) json.set("acl", acl_json(decoded_acl(op.acl)));
+}
+
+}  // namespace zksh
