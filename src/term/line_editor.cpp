@@ -87,10 +87,15 @@ FILE* or_throw(FILE* file) {
   return file;
 }
 
-constexpr std::pair<const char*, rl_command_func_t*> common_keys[] = {
-    {"\\e[3~", rl_delete},         {"\\e[1~", rl_beg_of_line}, {"\\e[7~", rl_beg_of_line},
-    {"\\e[4~", rl_end_of_line},    {"\\e[8~", rl_end_of_line}, {"\\e[1;5C", rl_forward_word},
-    {"\\e[1;5D", rl_backward_word}};
+constexpr auto common_keys = std::to_array<std::pair<const char*, rl_command_func_t*>>({
+    {"\\e[3~", rl_delete},
+    {"\\e[1~", rl_beg_of_line},
+    {"\\e[7~", rl_beg_of_line},
+    {"\\e[4~", rl_end_of_line},
+    {"\\e[8~", rl_end_of_line},
+    {"\\e[1;5C", rl_forward_word},
+    {"\\e[1;5D", rl_backward_word},
+});
 
 constexpr std::string_view slow_note = "  … asking the server";
 
