@@ -256,6 +256,14 @@ int save(Context& cx, const std::string& path, const std::optional<Node>& before
   return status::ok;
 }
 
+void warn_of_bytes(Context& cx, const std::string& path, std::size_t size) {
+  const auto word = as_word(path);
+  cx.out.err_line(
+      "{}: the value is binary ({}); many editors change bytes that you do not touch. `get "
+      "--raw {} > FILE` and `set {} @FILE` do not",
+      cx.out.shown_in_error(path), counted(size, "byte"), word, word);
+}
+
 int run(Context& cx, const Args& a) {
   if (cx.background)
     throw ValueError("an editor needs the terminal; it cannot run in the background");
@@ -275,6 +283,7 @@ int run(Context& cx, const Args& a) {
   const auto old_value = before ? before->data.value_or("") : "";
   // Do not let the user edit what would be discarded.
   if (cx.rehearsal) return save(cx, path, before, old_value);
+  if (!is_text(old_value)) warn_of_bytes(cx, path, old_value.size());
   const auto file = edited(cx, path, old_value);
   const auto value = a.newline ? file : edited_value(old_value, file);
   if (before && value == old_value) {
@@ -294,16 +303,19 @@ extern const Command edit_command = make_command<Args>(
     {.name = "edit",
      .group = "Nodes",
      .summary = "Change the value of a node in an editor",
-     .keywords = {"editor", "vi"},
-     .details = "Opens the value in $VISUAL or $EDITOR (with arguments, if any), else in editor, "
-                "nano or vi. The value is written if the editor exits with status 0, the text has "
-                "changed, and nobody else has written meanwhile. Editors add a newline to the last "
-                "line; zksh drops it if the old value had none, unless -n is given. The temporary "
-                "file is readable only by you, and is removed afterwards.\n\nYour text is never "
-                "lost: if somebody else has written first (status 6; 4 if the node was deleted), "
-                "or the write fails, zksh saves it in a file, prints the file's name, and shows "
-                "the difference. `set PATH @FILE` then writes it.\n\n--dry-run starts no editor; "
-                "it reports whether the current value could be written.",
+     .keywords = {"editor", "vi", "program", "replace", "transform"},
+     .details =
+         "Opens the value in $VISUAL or $EDITOR (with arguments, if any), else in editor, "
+         "nano or vi. The value is written if the editor exits with status 0, the text has "
+         "changed, and nobody else has written meanwhile. Editors add a newline to the last "
+         "line; zksh drops it if the old value had none, unless -n is given. The temporary "
+         "file is readable only by you, and is removed afterwards.\n\nYour text is never "
+         "lost: if somebody else has written first (status 6; 4 if the node was deleted), "
+         "or the write fails, zksh saves it in a file, prints the file's name, and shows "
+         "the difference. `set PATH @FILE` then writes it.\n\nThe editor may be any program: "
+         "EDITOR='sed -i s/blue/green/' zksh edit /app/config changes a value unless "
+         "somebody else was faster.\n\n--dry-run starts no editor; "
+         "it reports whether the current value could be written.",
      .examples = {{"edit /app/config", "Edit a value."},
                   {"edit --create /app/new", "Edit a node, or create it."}},
      .strict = true,
