@@ -169,6 +169,7 @@ class WireLoop {
 
   /// Reads what has arrived.
   void read(Wire& wire) {
+    const bool was_connected = is_connected_state(zoo_state(wire.handle_));
     wire.socket_.receive_into(room_);
     std::uint64_t before = 0;
     int result = ZOK;
@@ -180,6 +181,10 @@ class WireLoop {
              wire.socket_.taken() != before && (result == ZOK || result == ZNOTHING) &&
              is_unrecoverable(wire.handle_) == ZOK);
     wire.socket_.receive_into({});
+    // On a new connection the C client has queued its watches, which must not come behind zksh's
+    // own requests: the server would take a persistent watch for one of theirs.
+    if (!was_connected && is_connected_state(zoo_state(wire.handle_)))
+      zookeeper_process(wire.handle_, ZOOKEEPER_WRITE);
   }
 
   void serve(Wire& wire, std::uint32_t events) {
