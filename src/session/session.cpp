@@ -159,9 +159,13 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   };
   /// With the wire's Hold: those that were sent on this connection, by path.
   std::multimap<std::string, PersistentWatch, std::less<>> persistent;
+  Pending<Nothing> zxid_question;  ///< the last of ask_zxid; with the Hold
 
   /// The path of a node without the chroot; nullopt: it is not below it.
   std::optional<std::string> own_path(std::string_view whole) const;
+  /// Has the server show its last zxid, which is that of any event before the answer, or a later
+  /// one; with the Hold.
+  void ask_zxid();
   /// Whether persistent watches report all that a one-shot watch on the node would; with the Hold.
   bool reports(std::string_view path, WatchKind kind) const;
 
@@ -590,6 +594,8 @@ void Session::Handle::event_came(const WireEvent& event) {
       (*mailbox)(held).push_back(
           {.type = type, .path = *path, .persistent = true, .zxid = event.zxid});
     });
+  // Up to 3.8, events have none. What was reported would be found again after a lost connection.
+  if (event.zxid <= 0 && !receivers.empty()) ask_zxid();
 }
 
 std::int64_t Session::Handle::czxid_of(const std::string& path) {
@@ -1854,6 +1860,16 @@ Reads Session::start_reads(const std::vector<ReadOp>& ops) {
     parts.push_back({.answer = std::move(answer), .requests = 1});
   }
   return joined(std::move(parts));
+}
+
+void Session::Handle::ask_zxid() {
+  const bool is_asked = zxid_question && session.monitor_.with_lock([&](const Monitor::Held& held) {
+    return !(*zxid_question)(held).has_value();
+  });
+  if (is_asked) return;
+  const auto without_watch = path_request(servers.chroot, "/") + '\0';
+  zxid_question = ask_own<Nothing>(session, this, operation::exists, without_watch,
+                                   [](std::string_view /*answer*/) { return Nothing(); });
 }
 
 Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::string& prefix) {
