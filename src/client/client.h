@@ -314,6 +314,9 @@ class Client {
   virtual std::int64_t closed_session(const Monitor::Held& /*held*/) { return 0; }
   /// The session timeout that the server granted, in milliseconds; 0 if there is no session.
   virtual int negotiated_timeout() = 0;
+  /// The shortest time in which the server has answered a request on this connection; nullopt
+  /// before the first answer. How long to wait for what may take longer depends on it.
+  virtual std::optional<std::chrono::nanoseconds> round_trip() { return std::nullopt; }
   /// The time before which no server can expire the session. Requests extend it as described in
   /// session_lease.h.
   virtual Lease lease() = 0;

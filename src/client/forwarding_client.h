@@ -46,6 +46,7 @@ class ForwardingClient : public Client {
     return inner_.closed_session(held);
   }
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }
+  std::optional<std::chrono::nanoseconds> round_trip() override { return inner_.round_trip(); }
   Lease lease() override { return inner_.lease(); }
   bool lease_lasts(BootClock::duration reserve) override { return inner_.lease_lasts(reserve); }
   std::vector<Identity> identities() override { return inner_.identities(); }

@@ -353,6 +353,8 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (code > 0) return "an answer with an invalid error code";
   note_answer(request.sent, code == 0);
   waiting_since_ = BootClock::now();
+  const auto took = waiting_since_ - request.sent.at;
+  if (lease_) round_trip_ = std::min(round_trip_.value_or(took), took);
   answered_ = true;
   if (code != 0) return nullptr;
   Creations creations(request.creations);

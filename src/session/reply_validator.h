@@ -82,6 +82,8 @@ class WireConversation {
   std::optional<WireEvent> take_event() { return std::exchange(event_, std::nullopt); }
   /// The greatest zxid in a frame so far.
   std::int64_t last_zxid() const { return last_zxid_; }
+  /// The shortest time from a request to its answer so far; nullopt: none was answered.
+  std::optional<SessionLease::Duration> round_trip() const { return round_trip_; }
   /// Whether any request was answered correctly.
   bool has_answered() const { return answered_; }
   /// Whether an answer to any request is still to come.
@@ -122,6 +124,7 @@ class WireConversation {
   std::deque<Request> outstanding_;
   SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
+  std::optional<SessionLease::Duration> round_trip_;
   std::optional<WireEvent> event_;
   std::int64_t last_zxid_ = 0;
   int credentials_ = 0;  ///< sent and not answered

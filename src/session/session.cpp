@@ -73,6 +73,8 @@ struct Call {
   Session::Handle* handle = nullptr;
   std::optional<Watching> watching{};
   std::optional<Watching> unwatching{};  ///< what the request removes if it succeeds
+  bool makes_ephemerals = false;
+  std::vector<std::string> removals{};  ///< ephemerals of the session that it removes
 
   Call() = default;
   Call(const Call&) = delete;
@@ -135,7 +137,9 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::vector<Pending<Nothing>> authentication;  ///< what `authenticate` sent last
   bool other_credentials = false;                ///< others than the settings' were sent
   std::size_t calls = 0;                         ///< number of unanswered requests
-  BootClock::time_point beat;                    ///< the last heartbeat
+  /// Those that the session may have; an empty path for any whose name is not known.
+  std::set<std::string> ephemerals;
+  BootClock::time_point beat;  ///< the last heartbeat
   struct TlsFailure {
     std::string reason;  ///< the latest
     int tries = 0;       ///< consecutive failures; more if another would fail too
@@ -359,6 +363,28 @@ void escape_log() {
   if (log) zoo_set_log_stream(log);
 }
 
+void note_made(std::set<std::string>& ephemerals, const Created& made) {
+  ephemerals.insert(made.path);
+}
+void note_made(std::set<std::string>& ephemerals, const std::vector<OpResult>& results) {
+  for (const auto& result : results)
+    if (!result.path.empty()) ephemerals.insert(result.path);
+}
+template <class T>
+void note_made(std::set<std::string>& /*ephemerals*/, const T& /*other*/) {}
+
+/// Records which ephemerals there may be after a request.
+template <class T>
+void note_ephemerals(Session::Handle& handle, const Call& call, int rc, const T& value) {
+  if (rc == ZOK)
+    for (const auto& path : call.removals) handle.ephemerals.erase(path);
+  if (!call.makes_ephemerals) return;
+  if (rc == ZOK)
+    note_made(handle.ephemerals, value);
+  else if (rc > ZAPIERROR)  // not the server's: it may have been done
+    handle.ephemerals.insert("");
+}
+
 /// Settles the call that a completion got as its data. Once per call.
 template <class T>
 void conclude(const void* data, int rc, T value) {
@@ -373,6 +399,7 @@ void conclude(const void* data, int rc, T value) {
     }
     if (const auto& gone = call->unwatching; gone && rc == ZOK)
       handle.watchers.forgotten(gone->path, gone->kind, gone->who);
+    note_ephemerals(handle, *call, rc, value);
     call->settle(held, rc, std::move(value));
   });
 }
@@ -739,13 +766,18 @@ std::shared_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
   return old;
 }
 
-/// Closes a handle that is out of use. First waits briefly for pending answers.
-void Session::end(std::shared_ptr<Handle> old) {
-  if (!old) return;
+/// Waits briefly for the answers to a handle that is out of use.
+void Session::await_answers(const Handle& old) {
   constexpr std::chrono::milliseconds longest{100};
   monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
-    return old->calls == 0 || !is_connected(old->state);
+    return old.calls == 0 || !is_connected(old.state);
   });
+}
+
+/// Closes a handle that is out of use.
+void Session::end(std::shared_ptr<Handle> old) {
+  if (!old) return;
+  await_answers(*old);
   old->wire.close();
 }
 
@@ -762,6 +794,22 @@ void Session::close() {
 void Session::begin_close() {
   closing_ = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
   if (closing_) closing_->wire.begin_close();
+}
+
+void Session::leave() {
+  if (auto old =
+          monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); })) {
+    await_answers(*old);
+    closing_ = std::move(old);
+  }
+  const auto left = std::exchange(closing_, nullptr);
+  if (!left) return;
+  const bool is_missed = monitor_.with_lock(
+      [&](const Monitor::Held&) { return left->calls > 0 || !left->ephemerals.empty(); });
+  if (is_missed)
+    left->wire.close();
+  else
+    left->wire.leave();
 }
 
 std::string Session::server() {
@@ -796,6 +844,12 @@ std::int64_t Session::closed_session(const Monitor::Held& /*held*/) { return sta
 int Session::negotiated_timeout() {
   return monitor_.with_lock(
       [&](const Monitor::Held& held) { return of_handle(held, &Handle::negotiated_timeout); });
+}
+
+std::optional<std::chrono::nanoseconds> Session::round_trip() {
+  const auto on = open_handle();
+  const auto shortest = on ? on->wire.round_trip() : std::chrono::nanoseconds(0);
+  return shortest.count() > 0 ? std::optional(shortest) : std::nullopt;
 }
 
 /// Once somebody has asked for the lease for a while, asks the server for its tick, which makes the
@@ -1725,8 +1779,31 @@ Clock::time_point Session::Handle::tend() {
   return wait_until(std::max(idle->last_sent(), beat) + interval);
 }
 
+namespace {
+
+/// Notes in a call which of the session's ephemerals it removes.
+void note_removals(Session::Handle& on, Call& call, const std::vector<Op>& ops) {
+  on.session.monitor().with_lock([&](const Monitor::Held&) {
+    if (on.ephemerals.empty()) return;
+    for (const auto& op : ops)
+      if (const auto* removal = std::get_if<RemoveOp>(&op);
+          removal && on.ephemerals.contains(removal->path))
+        call.removals.push_back(removal->path);
+  });
+}
+
+bool makes_ephemeral(const Op& op) {
+  const auto* creation = std::get_if<CreateOp>(&op);
+  return creation && creation->mode == CreateMode::Ephemeral;
+}
+
+}  // namespace
+
 Pending<Nothing> Session::start_remove(const RemoveOp& op) {
-  return request<Nothing>(*this, [&](zhandle_t* zh, const void* data) {
+  const auto on = open_handle();
+  auto call = std::make_unique<CallOf<Nothing>>();
+  if (on) note_removals(*on, *call, {op});
+  return start(monitor_, on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
     if (removes_root(op)) return static_cast<int>(ZBADARGUMENTS);
     return zoo_adelete(zh, op.path.c_str(), op.version, nothing_done, data);
   });
@@ -2126,16 +2203,19 @@ Pending<Created> Session::start_create(const CreateOp& op) {
     };
     return start_newer(*this, std::make_unique<CallOf<Created>>(), send, send_nothing);
   }
-  return request<Created>(*this, [&](zhandle_t* zh, const void* data) {
-    const auto done = [](int rc, const char* path, const void* sent) {
-      Created created{.path = path ? path : "", .stat = {}};
-      auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
-      if (rc == ZOK) created.stat.czxid = handle.czxid_of(created.path);
-      conclude<Created>(sent, rc, std::move(created));
-    };
-    return zoo_acreate(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
-                       AclView(op.acl).get(), mode_of(op), done, data);
-  });
+  auto call = std::make_unique<CallOf<Created>>();
+  call->makes_ephemerals = op.mode == CreateMode::Ephemeral;
+  return start(monitor_, open_handle().get(), std::move(call),
+               [&](zhandle_t* zh, const void* data) {
+                 const auto done = [](int rc, const char* path, const void* sent) {
+                   Created created{.path = path ? path : "", .stat = {}};
+                   auto& handle = *static_cast<const CallOf<Created>*>(sent)->handle;
+                   if (rc == ZOK) created.stat.czxid = handle.czxid_of(created.path);
+                   conclude<Created>(sent, rc, std::move(created));
+                 };
+                 return zoo_acreate(zh, op.path.c_str(), bytes_of(op.data), size_of(op.data),
+                                    AclView(op.acl).get(), mode_of(op), done, data);
+               });
 }
 
 Pending<Nothing> Session::start_probe_newer() {
@@ -2242,10 +2322,12 @@ std::vector<OpResult> outcome_with_root(const std::vector<Op>& ops) {
 }  // namespace
 
 Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) {
+  const auto on = open_handle();
   auto call = std::make_unique<MultiCall>(ops);
   auto& multi = *call;
-  return start(monitor_, open_handle().get(),
-               std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
+  call->makes_ephemerals = std::ranges::any_of(ops, makes_ephemeral);
+  if (on) note_removals(*on, *call, ops);
+  return start(monitor_, on.get(), std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {
                  if (std::ranges::any_of(ops, removes_root)) {
                    conclude(data, ZBADARGUMENTS, outcome_with_root(ops));

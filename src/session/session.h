@@ -72,6 +72,9 @@ class Session final : public Client {
                        const std::stop_token& stop) override;
   void close() override;
   void begin_close() override;
+  /// As close, at the end of the process: does not wait for a server far away unless the session
+  /// may have ephemerals, which others may wait for, or unanswered requests.
+  void leave();
   std::string server() override;
   void await_connection(const std::string& path, const std::stop_token& stop) override;
   /// Since when somebody has been waiting for the first connection of a session; nullopt if nobody
@@ -92,6 +95,7 @@ class Session final : public Client {
   std::int64_t closed_session(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override;
+  std::optional<std::chrono::nanoseconds> round_trip() override;
   Lease lease() override;
   bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override;
@@ -171,6 +175,7 @@ class Session final : public Client {
   std::shared_ptr<Handle> make_handle(const std::string& server);
   std::shared_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::shared_ptr<Handle> fresh = {});
+  void await_answers(const Handle& old);
   void end(std::shared_ptr<Handle> old);
   bool open_at_once(std::size_t turn);
   void start_opener();

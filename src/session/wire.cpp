@@ -358,6 +358,12 @@ void Wire::begin_close() {
   if (is_open || socket_.awaits_greeting()) socket_.begin_close();
 }
 
+void Wire::leave() {
+  begin_close();
+  if (closing_ != nullptr && socket_.may_leave()) close_until_ = {};
+  close();
+}
+
 void Wire::close() {
   begin_close();
   if (closing_ == nullptr) return;

@@ -65,6 +65,7 @@ class Wire {
   int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);
   /// As WireSocket. From any thread.
   std::int64_t last_zxid() const { return socket_.last_zxid(); }
+  std::chrono::nanoseconds round_trip() const { return socket_.round_trip(); }
   /// Has the wires' thread look at the handle, whose servers have changed.
   void look_again();
   /// Starts TLS on a connection, if it is still this one (WireOwner::secure).
@@ -82,6 +83,9 @@ class Wire {
   /// for a session that was being opened), and fails unanswered requests with ZCLOSING. Not on the
   /// wires' thread.
   void close();
+  /// As close, but does not wait for a server that is not near. The session ends when the request
+  /// reaches it, or if that is lost with this machine, at its timeout.
+  void leave();
 
  private:
   friend class WireLoop;

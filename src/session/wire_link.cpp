@@ -51,6 +51,7 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
     const auto* const flaw = flaw_of_greeting(whole, request_.fresh);
     greeted_ = whole.size() >= size_of_frame_length &&
                whole.size() >= size_of_frame_length + static_cast<std::size_t>(frame_length(whole));
+    if (greeted_) greeting_took_ = BootClock::now() - greeting_at_;
     if (greeted_ && flaw == nullptr) begin_lease(granted_by(whole));
     return flaw;
   }

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "session/reply_validator.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,10 @@ class WireLink {
   /// As in WireConversation.
   std::optional<WireEvent> take_event() { return conversation_.take_event(); }
   std::int64_t last_zxid() const { return conversation_.last_zxid(); }
+  /// The shortest time in which a request, or the connect request, was answered; 0: none was.
+  SessionLease::Duration round_trip() const {
+    return std::min(conversation_.round_trip().value_or(greeting_took_), greeting_took_);
+  }
   bool has_answered() const { return conversation_.has_answered(); }
   bool expects_answers() const { return conversation_.expects_answers(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }
@@ -66,6 +71,7 @@ class WireLink {
 
   bool greeting_sent_ = false;
   BootClock::time_point greeting_at_;
+  SessionLease::Duration greeting_took_{};
   SessionRequest request_;
   bool noted_ = false;  ///< the current request is recorded
   bool greeted_ = false;

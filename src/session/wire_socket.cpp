@@ -1,6 +1,7 @@
 // WireSocket: the connect, send, recv and getaddrinfo that the C client calls.
 #include "session/wire_socket.h"
 
+#include "client/distance.h"
 #include "session/answer_reader.h"
 
 #include <algorithm>
@@ -202,6 +203,13 @@ std::optional<std::size_t> WireSocket::drop_decrypted() {
   return count < 0 && errno == EAGAIN ? std::optional(all) : std::nullopt;
 }
 
+bool WireSocket::may_leave() {
+  if (!closing_ || !ends_with_any_ || has_unsent() || round_trip() < nearby) return false;
+  // At the end of a socket with unread bytes the kernel sends a reset instead.
+  while (drop_received()) continue;
+  return true;
+}
+
 void WireSocket::finish_close(Clock::time_point until) {
   if (!closing_) return;
   constexpr std::chrono::milliseconds after_an_answer{100};  // if the server leaves it open
@@ -298,6 +306,7 @@ const char* WireSocket::check(const char* bytes, std::size_t size) {
     patience_ = greeting_patience;
   }
   if (link_.last_zxid() > last_zxid_) last_zxid_ = link_.last_zxid();
+  round_trip_ = link_.round_trip().count();
   if (const auto event = link_.take_event(); event && flaw == nullptr) owner_.event_came(*event);
   if (link_.has_answered()) refused.store(nullptr);
   if (flaw != nullptr) refused.store(flaw);

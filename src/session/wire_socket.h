@@ -145,8 +145,14 @@ class WireSocket {
   /// yet: the session would live on until its timeout.
   void finish_close(Clock::time_point until);
 
+  /// Whether the connection may be left without waiting for that answer: the server is not near, so
+  /// that waiting would be felt, and nothing keeps the kernel from delivering the request.
+  bool may_leave();
+
   /// The greatest zxid that a server has shown.
   std::int64_t last_zxid() const { return last_zxid_; }
+  /// The shortest time in which this server has answered; 0: it has not.
+  std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds(round_trip_); }
 
   /// When `give_up` is to be called unless an answer arrives; nullopt: never.
   std::optional<Clock::time_point> give_up_at() const;
@@ -233,8 +239,9 @@ class WireSocket {
     std::string frame{};  ///< the answer, with its length
   };
   std::int32_t last_own_xid_ = first_own_xid;
-  std::atomic<std::int64_t> last_zxid_ = 0;  ///< read by any thread
-  std::int64_t last_own_zxid_ = 0;           ///< the greatest that an answer has shown
+  std::atomic<std::int64_t> last_zxid_ = 0;   ///< read by any thread
+  std::atomic<std::int64_t> round_trip_ = 0;  ///< in nanoseconds; as above
+  std::int64_t last_own_zxid_ = 0;            ///< the greatest that an answer has shown
   std::deque<OwnRequest> asked_{};
   std::vector<OwnRequest> answered_{};  ///< for deliver
   int question_ = -1;  ///< the socket over which the C client asks a server for its mode

@@ -591,7 +591,7 @@ int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandb
     monitor.with_lock([&](const Monitor::Held& held) { event_printer.end(held); });
     leave_session(base, session, result);
   }
-  session.close();
+  session.leave();
   if (programs) programs->close();
   base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
   return result;
