@@ -39,6 +39,7 @@ constexpr std::int32_t get_ephemerals = 103;
 constexpr std::int32_t count_descendants = 104;  ///< getAllChildrenNumber
 constexpr std::int32_t add_watch = 106;
 constexpr std::int32_t who_am_i = 107;
+constexpr std::int32_t ping = 11;
 constexpr std::int32_t close = -11;
 constexpr std::int32_t failed = -1;
 }  // namespace operation

@@ -311,6 +311,7 @@ void WireConversation::leave_stub(std::string_view frame, std::string_view head,
   auto* to = std::ranges::copy(head, const_cast<char*>(frame.data())).out;
   put_number(to, 0, 4);
   std::ranges::copy(stat, to + 4);
+  stub_ = head.size() + 4 + stat.size();
 }
 
 bool WireConversation::Request::only_checks() const {
@@ -324,7 +325,16 @@ std::optional<SessionLease::Time> WireConversation::give_up_at() const {
   return checks_.empty() ? at : std::min(at, checks_.front() + timeout_ / 16);
 }
 
+void WireConversation::note_part(std::size_t bytes) {
+  constexpr std::size_t enough = 1024;  // else a server that sends a byte now and then would live
+  part_ += bytes;
+  if (part_ < enough) return;
+  part_ = 0;
+  waiting_since_ = BootClock::now();
+}
+
 const char* WireConversation::flaw_of(std::string_view frame) {
+  part_ = 0;
   AnswerReader walk(frame);
   const auto xid = walk.number();
   const auto zxid = walk.long_number();
@@ -442,6 +452,8 @@ std::string sasl_request(std::int32_t xid, std::string_view token) {
   add_text(body, token);
   return request_frame(xid, operation::sasl, body);
 }
+
+std::string ping_request() { return request_frame(xid_of_pings, operation::ping); }
 
 std::string ping_answer() {
   std::string frame(size_of_header, '\0');

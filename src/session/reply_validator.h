@@ -74,6 +74,13 @@ class WireConversation {
   }
   /// Records a request that is sent.
   void note_request(std::string_view frame);
+  /// Records that a part of a frame has arrived. Its sender lives, though the frame takes longer
+  /// than any request may wait: an answer of megabytes over a narrow line.
+  void note_part(std::size_t bytes);
+  /// If the content of the last frame was moved out of it: the size of what is left of it.
+  std::optional<std::size_t> take_stub() { return std::exchange(stub_, std::nullopt); }
+  /// The session's timeout; 0: not known.
+  SessionLease::Duration timeout() const { return timeout_; }
   /// What is wrong with a received frame, for the user; null if nothing. The request that it
   /// answers then counts as answered. The frame's memory must be writable: the content of a large
   /// answer is moved out of it (LargeAnswer).
@@ -92,11 +99,11 @@ class WireConversation {
   }
   /// When to give up the connection unless an answer arrives; nullopt: never.
   ///
-  /// No request waits longer than its patience while no answer arrives. The C client gives up a
-  /// server that has sent no whole frame for two thirds of the session timeout, but any frame, such
-  /// as a ping's answer or an event, prolongs that. A server answers a session's requests, pings
-  /// included, in order. So the C client would cut off a server that is merely slow, or never give
-  /// one up.
+  /// No request waits longer than its patience while no answer arrives, or a kilobyte of one. The C
+  /// client gives up a server that has sent no whole frame for two thirds of the session timeout,
+  /// but any frame, such as a ping's answer or an event, prolongs that. A server answers a
+  /// session's requests, pings included, in order. So the C client would cut off a server that is
+  /// merely slow, or never give one up.
   ///
   /// A transaction that only checks nodes extends a lease (LockChecks). A lease that was renewed in
   /// time lasts for another 0.1 of the session timeout before a program under a lock is terminated
@@ -125,6 +132,8 @@ class WireConversation {
   SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
   std::optional<SessionLease::Duration> round_trip_;
+  std::size_t part_ = 0;  ///< bytes that have arrived since they last counted
+  std::optional<std::size_t> stub_;
   std::optional<WireEvent> event_;
   std::int64_t last_zxid_ = 0;
   int credentials_ = 0;  ///< sent and not answered
@@ -160,6 +169,8 @@ SessionRequest session_request(std::string_view greeting);
 std::string close_request();
 /// A request of SASL's exchange, without its length.
 std::string sasl_request(std::int32_t xid, std::string_view token);
+/// A ping, without its length.
+std::string ping_request();
 /// The answer to a ping, without its length.
 std::string ping_answer();
 /// A connect request, without its length, that says `zxid` was seen, if that is later than what it

@@ -61,7 +61,9 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
   }
   const auto size = in_.taken + bytes.size();
   const std::string_view whole(bytes.data() + bytes.size() - size, size);
-  return in_.take(bytes.size()) ? conversation_.flaw_of(whole) : nullptr;
+  if (in_.take(bytes.size())) return conversation_.flaw_of(whole);
+  conversation_.note_part(bytes.size());
+  return nullptr;
 }
 
 void WireLink::begin_lease(const Granted& granted) {

@@ -49,6 +49,9 @@ class WireLink {
   SessionLease::Duration round_trip() const {
     return std::min(conversation_.round_trip().value_or(greeting_took_), greeting_took_);
   }
+  /// As in WireConversation.
+  std::optional<std::size_t> take_stub() { return conversation_.take_stub(); }
+  SessionLease::Duration timeout() const { return conversation_.timeout(); }
   bool has_answered() const { return conversation_.has_answered(); }
   bool expects_answers() const { return conversation_.expects_answers(); }
   std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }

@@ -117,6 +117,8 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   sasl_requests_ = 0;
   frame_.clear();
   frame_taken_ = 0;
+  long_ = false;
+  kept_alive_ = Clock::now();
   head_.clear();
   handed_over_.clear();
   // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
@@ -322,7 +324,7 @@ ssize_t WireSocket::took(const char* bytes, ssize_t size) {
   return -1;
 }
 
-/// Receives more of a frame that the C client does not get. 1: it is complete; else as recv.
+/// Receives more of a frame that is collected here. 1: it is complete; else as recv.
 ssize_t WireSocket::collect_frame(std::size_t longest) {
   while (true) {
     const auto have = frame_taken_;
@@ -369,6 +371,7 @@ ssize_t WireSocket::take_sasl_answer() {
 ssize_t WireSocket::hand_over(char* buffer, std::size_t size) {
   const auto count = handed_over_.copy(buffer, size);
   handed_over_.erase(0, count);
+  if (handed_over_.empty()) handed_over_.shrink_to_fit();  // it may have been large
   if (handed_over_.empty() && sasl_ == Sasl::Delivery) sasl_ = Sasl::None;
   taken_ += count;
   return static_cast<ssize_t>(count);
@@ -418,6 +421,64 @@ ssize_t WireSocket::take_head(char* buffer, std::size_t size) {
   head_.erase(0, count);
   const auto more = count < size ? receive(buffer + count, size - count) : 0;
   return took(buffer, static_cast<ssize_t>(count) + std::max<ssize_t>(more, 0));
+}
+
+/// Whether a frame that begins so may take so long that the C client must not wait for it. Nearby,
+/// that is what 1 Mbit/s brings in a quarter of the session timeout: collecting an answer costs a
+/// copy, unless it is so large that its content is moved out of it anyway.
+bool WireSocket::is_long(std::string_view head) const {
+  constexpr std::int64_t bytes_a_millisecond = 125;
+  constexpr std::int64_t small = 1 << 16;
+  constexpr std::int64_t large = 1 << 20;
+  if (head.size() < size_of_frame_length) return false;
+  const auto quarter = std::chrono::duration_cast<std::chrono::milliseconds>(link_.timeout() / 4);
+  const auto least = round_trip() > nearby
+                         ? small
+                         : std::clamp(quarter.count() * bytes_a_millisecond, small, large);
+  return frame_length(head) >= least;
+}
+
+/// Begins to collect the C client's next frame, whose first bytes are `head`.
+ssize_t WireSocket::take_long_answer(char* buffer, std::size_t size, std::string_view head) {
+  frame_ = head;
+  if (took(frame_.data(), size_of_frame_length) < 0) return -1;
+  frame_.resize(size_of_frame_length + static_cast<std::size_t>(frame_length(head)));
+  frame_taken_ = head.size();
+  if (head.size() > size_of_frame_length &&
+      took(frame_.data() + size_of_frame_length,
+           static_cast<ssize_t>(head.size() - size_of_frame_length)) < 0)
+    return -1;
+  long_ = true;
+  return take_rest(buffer, size);
+}
+
+ssize_t WireSocket::take_rest(char* buffer, std::size_t size) {
+  const auto result = collect_frame(frame_.size());
+  if (result < 0 && errno == EAGAIN) return keep_alive(buffer, size);
+  if (result <= 0) return result;
+  long_ = false;
+  frame_taken_ = 0;
+  if (const auto stub = link_.take_stub()) {
+    const auto left = frame_.substr(size_of_frame_length, *stub);
+    frame_ = frame_length_of(left) + left;
+  }
+  handed_over_ = std::exchange(frame_, {});
+  return hand_over(buffer, size);
+}
+
+/// For when a part of a frame has been collected, and no more is there: the server must hear of the
+/// session, and the C client of the server.
+ssize_t WireSocket::keep_alive(char* buffer, std::size_t size) {
+  const auto now = Clock::now();
+  if (link_.timeout().count() > 0 && now - kept_alive_ > link_.timeout() / 12) {
+    kept_alive_ = now;
+    send_frame(ping_request());
+    const auto ping = ping_answer();
+    handed_over_ = frame_length_of(ping) + ping;
+    return hand_over(buffer, size);
+  }
+  errno = EAGAIN;
+  return -1;
 }
 
 /// The frame has been found to be the answer to the first request.
@@ -479,12 +540,22 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
   }
   if (sasl_ == Sasl::Exchange) return take_sasl_answer();
   if (!handed_over_.empty()) return hand_over(buffer, size);
+  if (long_) return take_rest(buffer, size);
   if (frame_taken_ > 0 || (!asked_.empty() && link_.receives_length())) {
     const auto result = take_own_answers();
+    const bool is_partial = result < 0 && errno == EAGAIN && frame_taken_ > 0 && answered_.empty();
+    if (is_partial) return keep_alive(buffer, size);
     if (result <= 0) return result;
   }
+  const bool begins = link_.receives_length();
+  if (!head_.empty() && begins && is_long(head_))
+    return take_long_answer(buffer, size, std::exchange(head_, {}));
   if (!head_.empty()) return take_head(buffer, size);
-  return took(buffer, receive(buffer, size));
+  const auto came = receive(buffer, size);
+  if (begins && came == static_cast<ssize_t>(size_of_frame_length) &&
+      is_long({buffer, size_of_frame_length}))
+    return take_long_answer(buffer, size, std::string(buffer, size_of_frame_length));
+  return took(buffer, came);
 }
 
 std::optional<Clock::time_point> WireSocket::give_up_at() const {

@@ -24,6 +24,9 @@
 //    then after twice as long each time that nobody answered: a slow ensemble answers in the end.
 //    The C client would wait for two thirds of the session timeout before trying the next server,
 //    and servers that are frozen, or were reached while starting, never answer.
+//  - Bytes that arrive count. The C client counts whole frames alone, and sends no pings while it
+//    waits for an answer. So a long answer is collected here; meanwhile the server gets pings, and
+//    the C client answers to them.
 //  - Other requests must be answered by WireConversation::give_up_at. Answers that have arrived by
 //    then are read first.
 #pragma once
@@ -198,6 +201,10 @@ class WireSocket {
   ssize_t take_own_answers();
   void take_own_answer();
   ssize_t take_head(char* buffer, std::size_t size);
+  bool is_long(std::string_view head) const;
+  ssize_t take_long_answer(char* buffer, std::size_t size, std::string_view head);
+  ssize_t take_rest(char* buffer, std::size_t size);
+  ssize_t keep_alive(char* buffer, std::size_t size);
   ssize_t take_greeting();
   ssize_t take_sasl_answer();
   ssize_t hand_over(char* buffer, std::size_t size);
@@ -227,9 +234,11 @@ class WireSocket {
   bool tls_noted_ = false;
   Sasl sasl_ = Sasl::None;
   std::int32_t sasl_requests_ = 0;
-  /// A frame that the C client does not get, with its length, and how much of it has been received.
+  /// A frame that is collected here, with its length, and how much of it has been received.
   std::string frame_{};
   std::size_t frame_taken_ = 0;
+  bool long_ = false;  ///< it is a long answer, which the C client gets when it is complete
+  Clock::time_point kept_alive_{};
   std::string head_{};         ///< received bytes of the C client's next frame
   std::string handed_over_{};  ///< what the C client gets next, and has been checked
   struct OwnRequest {
