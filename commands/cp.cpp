@@ -1,5 +1,7 @@
 // cp: copy a node or a subtree.
 #include "base/number.h"
+#include "client/node_path.h"
+#include "client/read_ahead.h"
 #include "command/command.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
@@ -28,17 +30,35 @@ void declare(Options& o, Args& a) {
   o.node("target", a.target, "The path of the copy; it must not exist.");
 }
 
+void refuse_existing(ReadAhead<Stat>& target, const std::stop_token& stop) {
+  if (target.found(stop)) throw ZkError(code::node_exists, target.path());
+}
+
 void copy_node(Context& cx, const Args& a, const std::string& source, const std::string& target) {
-  auto node = cx.client.get(source, Watch::none(), cx.stop);
-  const FoundNode found{.record = {.acl = cx.client.get_acl(source, cx.stop).acl}};
+  cx.client.await_connection(target, cx.stop);
+  auto taken = ahead_exists(cx.client, target);
+  auto value = ahead_get(cx.client, source);
+  auto acl = ahead_get_acl(cx.client, source);
+  auto parent = ahead_exists(cx.client, std::string(parent_path(target)));
+  refuse_existing(taken, cx.stop);
+  auto node = value.answer(cx.stop);
+  const FoundNode found{.record = {.acl = acl.answer(cx.stop).acl}};
   require_whole(found, source);
-  if (!a.parents) require_parent(cx.client, target, cx.stop);
+  if (a.parents)
+    create_parents(cx.client, target, cx.stop);
+  else
+    require_parent(parent, target, cx.stop);
   cx.client.create({.path = target, .data = std::move(node.data), .acl = found.record.acl},
                    cx.stop);
 }
 
 std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
                          const std::string& target, SequenceCounters& counters) {
+  cx.client.await_connection(target, cx.stop);
+  auto taken = ahead_exists(cx.client, target);
+  refuse_existing(taken, cx.stop);
+  if (a.parents && cx.client.exists(source, Watch::none(), cx.stop))
+    create_parents(cx.client, target, cx.stop);
   std::size_t left_out = 0;
   const auto copied = copy_tree(
       cx, {.source = source,
@@ -61,9 +81,6 @@ int run(Context& cx, const Args& a) {
     throw ValueError(
         fmt::format("{} is below {}: a subtree cannot be copied into itself", target, source),
         target);
-  if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
-  if (a.parents && cx.client.exists(source, Watch::none(), cx.stop))
-    create_parents(cx.client, target, cx.stop);
   std::size_t copied = 1;
   if (a.recursive) {
     copied = copy_subtree(cx, a, source, target, counters);

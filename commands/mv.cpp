@@ -1,6 +1,8 @@
 // mv: move a node and everything below it.
 #include "base/number.h"
 #include "base/quoting.h"
+#include "client/node_path.h"
+#include "client/read_ahead.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
@@ -52,11 +54,16 @@ std::size_t size_of(const FoundNode& node, const std::string& source, const std:
   return bytes;
 }
 
-/// All nodes of the source; nullopt if there are too many for a transaction.
-std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& limits,
+/// All nodes of the source; nullopt if there are too many for a transaction. Throws if there is no
+/// place for them.
+std::optional<std::vector<FoundNode>> read_small(Context& cx, const Args& a,
                                                  const std::string& source,
                                                  const std::string& target) {
-  LiveTree tree(cx.client, {.top = source, .quotas = false, .limits = limits}, cx.stop);
+  cx.client.await_connection(target, cx.stop);
+  auto taken = ahead_exists(cx.client, target);
+  auto parent = ahead_exists(cx.client, std::string(parent_path(target)));
+  LiveTree tree(cx.client, {.top = source, .quotas = false, .limits = a.limits.limits()}, cx.stop);
+  if (taken.found(cx.stop)) throw ZkError(code::node_exists, target);
   std::vector<FoundNode> nodes;
   std::size_t bytes = 0;
   while (auto node = tree.next()) {
@@ -64,9 +71,11 @@ std::optional<std::vector<FoundNode>> read_small(Context& cx, const WorkLimits& 
     if (node->record.life.kind == NodeKind::Ephemeral) refuse_ephemeral(path);
     require_whole(*node, path);
     bytes += size_of(*node, source, target);
-    if (bytes > most_bytes) return std::nullopt;
+    if (bytes > most_bytes) break;
     nodes.push_back(std::move(*node));
   }
+  if (!a.parents) require_parent(parent, target, cx.stop);
+  if (bytes > most_bytes) return std::nullopt;
   return nodes;
 }
 
@@ -202,18 +211,13 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
 int run(Context& cx, const Args& a) {
   const auto source = cx.resolve(a.source);
   const auto target = cx.resolve(a.target);
-  const auto limits = a.limits.limits();
-  SequenceCounters counters({.most_steps = a.counter_steps, .limits = limits});
+  SequenceCounters counters({.most_steps = a.counter_steps, .limits = a.limits.limits()});
   if (source == "/" || is_within(target, source))
     throw ValueError(
         fmt::format("{} is below {}: a node cannot be moved below itself", target, source), target);
-  if (cx.client.exists(target, Watch::none(), cx.stop)) throw ZkError(code::node_exists, target);
-  auto nodes = read_small(cx, limits, source, target);
+  auto nodes = read_small(cx, a, source, target);
   std::vector<std::string> parents;
-  if (a.parents)
-    parents = missing_parents(cx.client, target, cx.stop);
-  else
-    require_parent(cx.client, target, cx.stop);
+  if (a.parents) parents = missing_parents(cx.client, target, cx.stop);
   std::size_t moved = nodes ? nodes->size() : 0;
   if (nodes) {
     for (const auto& node : *nodes) counters.add(path_below(target, node.record.path), true);

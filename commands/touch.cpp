@@ -21,7 +21,9 @@ void declare(Options& o, Args& a) {
 
 void touch(Context& cx, const Args& a, const std::string& path) {
   bool created = false;
-  if (!cx.client.exists(path, Watch::none(), cx.stop)) {
+  cx.client.await_connection(path, cx.stop);
+  auto node = ahead_get(cx.client, path).found(cx.stop);
+  if (!node) {
     if (a.no_create) return;
     if (a.parents) create_parents(cx.client, path, cx.stop);
     created = create_if_missing(cx.client, {.path = path, .data = {}}, cx.stop);
@@ -29,7 +31,8 @@ void touch(Context& cx, const Args& a, const std::string& path) {
   std::optional<Stat> stat;
   if (!created)
     stat = change_value(
-        cx.client, path, [](const Node& node) { return std::optional<Data>(node.data); }, cx.stop);
+        cx.client, path, [](const Node& now) { return std::optional<Data>(now.data); }, cx.stop,
+        std::move(node));
   if (cx.out.json())
     print_json(
         cx,

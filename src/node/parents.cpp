@@ -12,21 +12,31 @@ namespace zksh {
 
 std::vector<std::string> missing_parents(Client& client, const std::string& path,
                                          const std::stop_token& stop) {
+  client.await_connection(path, stop);
+  std::vector<ReadAhead<Stat>> above;
+  for (auto parent = parent_path(path); parent != "/"; parent = parent_path(parent))
+    above.push_back(ahead_exists(client, std::string(parent)));
   std::vector<std::string> missing;
-  for (std::string parent(parent_path(path));
-       parent != "/" && !client.exists(parent, Watch::none(), stop);
-       parent = std::string(parent_path(parent)))
-    missing.push_back(parent);
+  for (auto& parent : above) {
+    if (parent.found(stop)) break;
+    missing.push_back(parent.path());
+  }
   std::ranges::reverse(missing);
   return missing;
 }
 
 void require_parent(Client& client, const std::string& path, const std::stop_token& stop) {
-  const std::string parent(parent_path(path));
-  if (client.exists(parent, Watch::none(), stop)) return;
-  if (parent == "/") throw ZkError(code::no_node, path);  // the chroot's: only its user creates it
-  throw ZkError(ZkError(code::no_node, parent),
-                fmt::format(" (`create -p {}` creates it)", as_word(parent)));
+  client.await_connection(path, stop);
+  auto parent = ahead_exists(client, std::string(parent_path(path)));
+  require_parent(parent, path, stop);
+}
+
+void require_parent(ReadAhead<Stat>& parent, const std::string& path, const std::stop_token& stop) {
+  if (parent.found(stop)) return;
+  // The chroot's: only its user creates it.
+  if (parent.path() == "/") throw ZkError(code::no_node, path);
+  throw ZkError(ZkError(code::no_node, parent.path()),
+                fmt::format(" (`create -p {}` creates it)", as_word(parent.path())));
 }
 
 bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token& stop) {
@@ -40,8 +50,24 @@ bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token
 }
 
 void create_parents(Client& client, const std::string& path, const std::stop_token& stop) {
-  for (const auto& parent : missing_parents(client, path, stop))
-    create_if_missing(client, {.path = parent, .data = std::nullopt}, stop);
+  NewParents(client, path, stop).await(client, stop);
+}
+
+NewParents::NewParents(Client& client, const std::string& path, const std::stop_token& stop) {
+  for (auto& parent : missing_parents(client, path, stop)) {
+    auto creation = client.start_create({.path = parent, .data = std::nullopt});
+    sent_.emplace_back(std::move(parent), std::move(creation));
+  }
+}
+
+void NewParents::await(Client& client, const std::stop_token& stop) const {
+  for (const auto& [path, creation] : sent_) {
+    try {
+      client.written(creation, path, 0, stop);
+    } catch (const ZkError& error) {
+      if (error.code() != code::node_exists) throw;
+    }
+  }
 }
 
 }  // namespace zksh

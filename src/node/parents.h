@@ -2,9 +2,11 @@
 #pragma once
 
 #include "client/client.h"
+#include "client/read_ahead.h"
 
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -16,6 +18,8 @@ std::vector<std::string> missing_parents(Client& client, const std::string& path
 /// Throws ZkError, naming the parent, if a node's parent does not exist, or, naming the node, if it
 /// is the chroot that does not. Blocks; throws Cancelled.
 void require_parent(Client& client, const std::string& path, const std::stop_token& stop);
+/// The same after a read of the parent, which has been sent.
+void require_parent(ReadAhead<Stat>& parent, const std::string& path, const std::stop_token& stop);
 
 /// Creates a node; false if it exists. Blocks; throws ZkError, Cancelled.
 bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token& stop);
@@ -23,5 +27,20 @@ bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token
 /// Creates them with null values; it does not matter if somebody else creates one meanwhile.
 /// Blocks; throws ZkError, Cancelled.
 void create_parents(Client& client, const std::string& path, const std::stop_token& stop);
+
+/// create_parents in two steps, so that what is to be created below them can be sent in between.
+class NewParents {
+ public:
+  /// None.
+  NewParents() = default;
+  /// Sends the creation of those that are missing. Blocks while it finds them; throws ZkError,
+  /// Cancelled.
+  NewParents(Client& client, const std::string& path, const std::stop_token& stop);
+  /// Waits until they are created. Throws ZkError, Cancelled.
+  void await(Client& client, const std::stop_token& stop) const;
+
+ private:
+  std::vector<std::pair<std::string, Pending<Created>>> sent_{};
+};
 
 }  // namespace zksh

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <sstream>
 #include <unistd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -55,9 +56,10 @@ std::string value_of(const Context& cx, const std::string& argument) {
 
 std::optional<Stat> change_value(Client& client, const std::string& path,
                                  const std::function<std::optional<Data>(const Node&)>& decide,
-                                 const std::stop_token& stop) {
+                                 const std::stop_token& stop, std::optional<Node> read) {
   while (true) {
-    const auto node = client.get(path, Watch::none(), stop);
+    const auto node =
+        read ? *std::exchange(read, std::nullopt) : client.get(path, Watch::none(), stop);
     const auto wanted = decide(node);
     if (!wanted) return std::nullopt;
     try {

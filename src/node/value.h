@@ -22,10 +22,11 @@ std::string value_of(const Context& cx, const std::string& argument);
 /// still the same. If somebody else changed the node meanwhile, repeats that: the server said that
 /// nothing was written. No other failure is retried, in particular no lost connection, which leaves
 /// open whether the value was written. Returns the Stat after the write, or nullopt if `decide`
-/// returned nullopt. Blocks; throws ZkError, Cancelled, and what `decide` throws.
+/// returned nullopt. `read` is the node if it has just been read. Blocks; throws ZkError,
+/// Cancelled, and what `decide` throws.
 std::optional<Stat> change_value(Client& client, const std::string& path,
                                  const std::function<std::optional<Data>(const Node&)>& decide,
-                                 const std::stop_token& stop);
+                                 const std::stop_token& stop, std::optional<Node> read = {});
 
 /// A file name for a node's value: the node's name, whose extension tells editors the file type,
 /// with _ for problematic characters.
