@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -34,6 +35,10 @@ class LockKeeper {
   Task<> live() {
     report_ = lock_.plan_.report;
     report_.waiting = [this](const LockPlace& place) { report_place(place); };
+    if (lock_.plan_.on_revoke == OnRevoke::Release)
+      report_.relisted = [this](const std::vector<std::string>& nodes) {
+        relisted_ = {nodes, read_nodes(nodes, Watch::none())};
+      };
     std::exception_ptr refusal;
     try {
       recipe_ = lock_.plan_.recipe(client_, lock_.fiber_, report_);
@@ -134,21 +139,24 @@ class LockKeeper {
     });
   }
 
-  std::vector<Pending<Node>> read_nodes(const Watch& watch) {
+  std::vector<Pending<Node>> read_nodes(const std::vector<std::string>& nodes, const Watch& watch) {
     std::vector<Pending<Node>> questions;
-    for (const auto& node : recipe_->holding().nodes)
-      questions.push_back(client_.start_get(node, watch));
+    questions.reserve(nodes.size());
+    for (const auto& node : nodes) questions.push_back(client_.start_get(node, watch));
     return questions;
   }
 
   /// Whether the release was requested while the lock was waited for, so that what starts now would
   /// be ended at once. A watch of its own would show that earlier, but a waiting contender has only
-  /// one, on its predecessor.
+  /// one, on its predecessor. The nodes have been read behind the list that showed that the lock is
+  /// held; a later request is found by the first look.
   Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
     if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
     bool asked = false;
-    const auto questions = read_nodes(Watch::none());
+    const auto& nodes = recipe_->holding().nodes;
+    auto questions = std::exchange(relisted_.second, {});
+    if (relisted_.first != nodes) questions = read_nodes(nodes, Watch::none());
     for (const auto& question : questions) {
       const auto outcome = co_await lock_.fiber_.answer(question);
       asked = asked || (outcome.code == code::ok && is_release_request(outcome.value.data));
@@ -263,7 +271,7 @@ class LockKeeper {
   /// Reads every node of the lock with a watch. Abandoned when the next request is due: if the
   /// server does not answer a check either, the connection is given up.
   Task<> look() {
-    const auto questions = read_nodes(Watch::into(mailbox_));
+    const auto questions = read_nodes(recipe_->holding().nodes, Watch::into(mailbox_));
     renewal_->sent(LeaseRenewal::Request::Read, BootClock::now());
     const bool answered = co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
@@ -454,8 +462,10 @@ class LockKeeper {
   std::string asker_;                    ///< who requested the release; empty: not known
   std::vector<std::string> checked_;     ///< the nodes in checks_
   std::optional<LeaseRenewal> renewal_;  ///< from begin_to_hold on
-  bool looked_ = false;                  ///< its nodes were read, and are watched
-  std::string lost_;                     ///< why it is lost; empty: it is not
+  /// Reads of the nodes that were sent behind the last list, while it was waited for.
+  std::pair<std::vector<std::string>, std::vector<Pending<Node>>> relisted_{};
+  bool looked_ = false;  ///< its nodes were read, and are watched
+  std::string lost_;     ///< why it is lost; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 

@@ -110,7 +110,17 @@ Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
     nodes.ask_token();
     co_await await_change(std::move(*standing));
     nodes.renew_lease();
+    look_again(nodes);
   }
+}
+
+/// Lists again at once. Whoever acts on the answer may need others as soon, and can have them sent
+/// right behind.
+void LockTurn::look_again(const LockNodes& nodes) {
+  if (requests_.client().current_state() != SessionState::Connected || !nodes.same_session())
+    return;
+  listing_.ask(herd_);
+  if (report_.relisted) report_.relisted(nodes.holding().nodes);
 }
 
 bool LockTurn::finds_obstacle(const LockQueue& queue, std::size_t own) {

@@ -70,6 +70,7 @@ class LockTurn {
   bool needs_other_names(const LockQueue& queue, std::size_t own, Compat names) const;
   void warn_of_flaws(const LockQueue& queue, std::size_t own);
   Task<> await_change(LockStanding standing);
+  void look_again(const LockNodes& nodes);
   Task<> report_place(LockStanding standing, Outcome<Node> before);
   bool finds_obstacle(const LockQueue& queue, std::size_t own);
   std::string path_of(const std::string& name) const;

@@ -61,6 +61,10 @@ struct LockReport {
   /// Warnings for the user: exclusion that cannot work, a lost place.
   std::function<void(const std::string& text)> warning{};
   std::function<void(const LockPlace& place)> waiting{};
+  /// After a wait, right behind the request for the queue, whose answer may be that the lock is
+  /// held: `nodes` are the contender's. What is sent then is answered after it, and so shows a
+  /// state that is at least as new.
+  std::function<void(const std::vector<std::string>& nodes)> relisted{};
   /// A request is sent; a watch event has arrived: for counting them.
   std::function<void()> request{};
   std::function<void()> event{};
