@@ -69,7 +69,7 @@ class OnceRecord {
 
   /// Whether the record had the key; nullopt if the lock is lost.
   std::optional<bool> update(const std::string& key, bool adds) {
-    while (auto content = read()) {
+    while (auto content = written_ ? std::exchange(written_, std::nullopt) : read()) {
       auto& keys = content->keys;
       if (std::ranges::find(keys, key) != keys.end()) return true;
       if (adds) {
@@ -77,7 +77,12 @@ class OnceRecord {
         if (std::ssize(keys) > most_keys) keys.erase(keys.begin(), keys.end() - most_keys);
       }
       const int result = write(*content);
-      if (result == code::ok) return false;
+      if (result == code::ok) {
+        // Its version comes with the write, so the next one needs no read.
+        content->version = content->version ? *content->version + 1 : 0;
+        written_ = std::move(content);
+        return false;
+      }
       if (result == code::lock_lost) break;
     }
     return std::nullopt;
@@ -138,6 +143,7 @@ class OnceRecord {
   Context& cx_;
   const Lock& lock_;
   std::string path_;
+  std::optional<Content> written_{};  ///< the record as this wrote it last
 };
 
 using namespace std::chrono_literals;
