@@ -2,12 +2,14 @@
 // behind.
 #include "recipes/lock_nodes.h"
 
+#include "client/distance.h"
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_name.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace zksh {
@@ -31,6 +33,7 @@ void LockNodes::begin_anew() {
 
 Task<int> LockNodes::make(std::function<void()> on_sent) {
   parents_.clear();
+  search_.forget();
   for (int race = 0; race < parent_races;) {
     co_await requests_.connected();
     begin_anew();
@@ -51,11 +54,11 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
     }
     asked_ = unsure_ = false;  // refused: nothing was created
     if (result == code::node_exists && !plan_.nodes.front().sequential) co_return result;
+    if (result == code::lock_lost) co_return result;
     if (result != code::no_node)
       throw ZkError(result, std::string(parent_path(plan_.nodes.front().path)));
     ++race;
-    for (const auto& node : plan_.nodes) parents_.emplace(parent_path(node.path));
-    if (parents_.contains("/")) throw ZkError(result, "/");  // a missing chroot is a mistyped one
+    co_await find_missing();
   }
   throw Error(fmt::format("{} keeps disappearing: somebody deletes it again and again",
                           parent_path(plan_.nodes.front().path)));
@@ -67,41 +70,94 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   auto& client = requests_.client();
   // Not in the same transaction: the C client (3.8.0) aborts at the answer to a container in a
   // multi.
+  const auto paths = parents_;
   std::vector<LockRequests::Sent<Created>> parents;
-  parents.reserve(parents_.size());
-  for (const auto& path : parents_)
+  parents.reserve(paths.size());
+  for (const auto& path : paths)
     parents.push_back(
         requests_.send(client.start_create(parent_creation(path)), "create {}", path));
   int result = code::ok;
-  if (plan_.nodes.size() == 1) {
+  if (plan_.nodes.size() == 1 && plan_.removals.empty()) {
     const auto& node = plan_.nodes.front();
     auto sent = requests_.send(client.start_create(node), "create {} (ephemeral{})", node.path,
                                node.sequential ? ", sequential" : "");
-    if (on_sent) on_sent();
+    sent_creation(on_sent);
     const auto outcome = co_await requests_.answer(std::move(sent));
     result = outcome.code;
     if (result == code::ok)
       adopt({{.code = code::ok, .path = outcome.value.path, .stat = outcome.value.stat}});
   } else {
-    const std::vector<Op> ops(plan_.nodes.begin(), plan_.nodes.end());
-    std::string paths;
-    for (const auto& node : plan_.nodes) paths += ' ' + node.path;
-    auto sent =
-        requests_.send(client.start_multi(ops), "multi: create{} (ephemeral, sequential)", paths);
-    if (on_sent) on_sent();
-    const auto outcome = co_await requests_.answer(std::move(sent));
-    result = outcome.code;
-    if (result == code::ok) adopt(outcome.value);
+    result = co_await create_all(on_sent);
   }
-  if (result == code::no_node) co_await explain(std::move(parents));
+  if (result != code::no_node) co_return result;
+  auto path = paths.begin();
+  for (auto& parent : parents) {
+    const auto outcome = co_await requests_.answer(std::move(parent));
+    explain(*path++, outcome.code);
+  }
   co_return result;
+}
+
+/// In one transaction.
+Task<int> LockNodes::create_all(const std::function<void()>& on_sent) {
+  std::vector<Op> ops(plan_.nodes.begin(), plan_.nodes.end());
+  std::ranges::copy(plan_.removals, std::back_inserter(ops));
+  std::string what;
+  for (const auto& node : plan_.nodes) what += ' ' + node.path;
+  what += " (ephemeral, sequential)";
+  for (const auto& node : plan_.removals) what += ", delete " + node.path;
+  auto sent = requests_.send(requests_.client().start_multi(ops), "multi: create{}", what);
+  sent_creation(on_sent);
+  auto outcome = co_await requests_.answer(std::move(sent));
+  auto& results = outcome.value;
+  if (outcome.code == code::no_node) {
+    const auto failed = std::ranges::find(results, outcome.code, &OpResult::code) - results.begin();
+    if (failed >= std::ssize(plan_.nodes)) co_return code::lock_lost;
+  }
+  results.resize(std::min(results.size(), plan_.nodes.size()));
+  if (outcome.code == code::ok) adopt(results);
+  co_return outcome.code;
+}
+
+/// What is sent behind the creation, without knowing its answer. Far away that includes what would
+/// be needed if a parent were missing.
+void LockNodes::sent_creation(const std::function<void()>& on_sent) {
+  if (on_sent) on_sent();
+  if (parents_.empty() && !search_.is_asked() && is_far(requests_.client())) ask_ancestors();
+}
+
+std::set<std::string> LockNodes::direct_parents() const {
+  std::set<std::string> parents;
+  for (const auto& node : plan_.nodes) parents.emplace(parent_path(node.path));
+  return parents;
+}
+
+/// Asks for what is above the direct parents: the leader will have found one of those missing.
+void LockNodes::ask_ancestors() {
+  if (plan_.parents == CreateMode::Container && containers_) requests_.send_probe();
+  std::set<std::string> above;
+  for (const auto& parent : direct_parents())
+    if (parent_path(parent) != "/") above.emplace(parent_path(parent));
+  search_.ask(above);
+}
+
+/// Finds out which parents to create.
+Task<> LockNodes::find_missing() {
+  const auto direct = direct_parents();
+  if (direct.contains("/")) throw ZkError(code::no_node, "/");  // a mistyped chroot
+  if (!search_.is_asked()) ask_ancestors();
+  const auto missing = co_await search_.missing();
+  auto all = direct;
+  if (missing) all.insert(missing->begin(), missing->end());
+  parents_.assign(all.begin(), all.end());
 }
 
 CreateOp LockNodes::parent_creation(const std::string& path) const {
   return {.path = path,
           .data = std::string(),
           .acl = plan_.nodes.front().acl,
-          .mode = containers_ ? plan_.parents : CreateMode::Persistent};
+          .mode = containers_ && direct_parents().contains(path) ? plan_.parents
+                                                                 : CreateMode::Persistent};
 }
 
 void LockNodes::adopt(const std::vector<OpResult>& results) {
@@ -110,26 +166,19 @@ void LockNodes::adopt(const std::vector<OpResult>& results) {
   holding_.token = results.front().stat.czxid;  // 0: not known
 }
 
-/// Finds out why there was no parent, from the answers to its creation; the next attempt will fare
-/// better, or this throws.
-Task<> LockNodes::explain(std::vector<LockRequests::Sent<Created>> parents) {
-  auto path = parents_.begin();
-  const bool asked_for_containers = containers_;
-  for (auto& parent : parents) {
-    const auto outcome = co_await requests_.answer(std::move(parent));
-    const int result = outcome.code;
-    if (result == code::no_node) {
-      co_await make_ancestors(requests_, std::string(parent_path(*path)), CreateMode::Persistent,
-                              plan_.nodes.front().acl);
-    } else if (result == code::unimplemented && asked_for_containers) {
-      containers_ = false;
-    } else if (result != code::ok && result != code::node_exists &&
-               !is_connection_failure(result)) {
-      asked_ = unsure_ = false;
-      throw ZkError(result, *path);
-    }
-    ++path;
+/// Takes the answer to the creation of a parent without which the nodes could not be created. The
+/// next attempt will fare better, or this throws.
+void LockNodes::explain(const std::string& path, int result) {
+  if (result == code::unimplemented && containers_) {
+    containers_ = false;
+    return;
   }
+  const bool vanished = result == code::no_node && parent_path(path) != "/";
+  if (result == code::ok || result == code::node_exists || vanished ||
+      is_connection_failure(result))
+    return;
+  asked_ = unsure_ = false;
+  throw ZkError(result, path);
 }
 
 /// Searches for nodes whose creation got no answer. Returns false if there are none or the session
@@ -217,12 +266,10 @@ Task<bool> LockNodes::session_is_there() {
   co_return true;
 }
 
-Task<bool> LockNodes::take_back() {
+Task<bool> LockNodes::take_back(bool asked) {
   const Fiber::Shield shield(requests_.fiber());
   const auto session = holding_.session;
-  if (!holding_.nodes.empty() && requests_.own_node() == holding_.nodes.front())
-    requests_.set_own_node({});
-  bool asked = false;
+  leave_own_node();
   while (asked_) {
     bool there = co_await session_is_there();
     if (there && holding_.nodes.empty()) there = co_await find();
@@ -240,6 +287,16 @@ Task<bool> LockNodes::take_back() {
   }
   asked_ = false;
   co_return false;
+}
+
+void LockNodes::removed() {
+  leave_own_node();
+  asked_ = false;
+}
+
+void LockNodes::leave_own_node() {
+  if (!holding_.nodes.empty() && requests_.own_node() == holding_.nodes.front())
+    requests_.set_own_node({});
 }
 
 /// Returns no_node if one of them no longer existed; the others are removed nevertheless.

@@ -20,6 +20,8 @@ struct LockNodesPlan {
   /// For missing parents. Their ancestors become persistent, and so do containers on servers that
   /// do not support these (before 3.5.3).
   CreateMode parents = CreateMode::Container;
+  /// Done in the same transaction.
+  std::vector<RemoveOp> removals{};
 };
 
 /// The nodes of a contender in one queue or several, or of a holder. Whatever is lost on the way,
@@ -36,7 +38,8 @@ class LockNodes {
       : requests_(requests), planner_(std::move(planner)), joins_many_(joins_many) {}
 
   /// Creates the nodes with a new guid, also if previous ones are gone. Returns code::ok, or
-  /// code::node_exists if somebody else has a non-sequential node. Calls `on_sent` right after each
+  /// code::node_exists if somebody else has a non-sequential node, or code::lock_lost if a node to
+  /// be removed is gone. Calls `on_sent` right after each
   /// creation is sent; what it sends is answered after that. Throws ZkError, Error if a parent
   /// keeps vanishing, LockBusy, Cancelled; then call take_back.
   Task<int> make(std::function<void()> on_sent = {});
@@ -52,12 +55,17 @@ class LockNodes {
   void renew_lease();
   /// Removes the nodes. Returns false if one of them or their session was gone. Takes until a
   /// server answers or the session has ended; cannot be cancelled. Throws ZkError.
-  Task<bool> take_back();
+  /// `asked`: their removal was sent before, and its answer lost.
+  Task<bool> take_back(bool asked = false);
+  /// Somebody else has removed the nodes for this contender.
+  void removed();
   /// Creates and removes nodes in one transaction, the new ones in place of the removed; cannot be
   /// cancelled. Throws LockLost if one of the nodes or the session is gone.
   Task<> exchange(std::vector<Op> ops, std::vector<std::string> after);
 
   const LockHolding& holding() const { return holding_; }
+  /// Whether they may be there: created, perhaps, and not taken back.
+  bool may_exist() const { return asked_; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
   /// Whether this is the name of one of the nodes.
   bool has(const LockName& name) const { return name.key() == guid_ || name.key() == hex_; }
@@ -65,8 +73,14 @@ class LockNodes {
  private:
   void begin_anew();
   Task<int> create(const std::function<void()>& on_sent);
+  Task<int> create_all(const std::function<void()>& on_sent);
+  std::set<std::string> direct_parents() const;
   CreateOp parent_creation(const std::string& path) const;
-  Task<> explain(std::vector<LockRequests::Sent<Created>> parents);
+  void sent_creation(const std::function<void()>& on_sent);
+  void ask_ancestors();
+  Task<> find_missing();
+  void leave_own_node();
+  void explain(const std::string& path, int result);
   void adopt(const std::vector<OpResult>& results);
   Task<bool> find();
   Task<std::optional<std::vector<std::string>>> find_by_names();
@@ -80,8 +94,9 @@ class LockNodes {
   LockRequests& requests_;
   Planner planner_;
   bool joins_many_;
-  bool containers_ = true;         ///< the server supports containers
-  std::set<std::string> parents_;  ///< to be created too
+  bool containers_ = true;            ///< the server supports containers
+  std::vector<std::string> parents_;  ///< to be created too, ancestors first
+  AncestorSearch search_{requests_};
 
   std::string guid_;
   std::string hex_;  ///< without dashes, as in kazoo's names

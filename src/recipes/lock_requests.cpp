@@ -106,29 +106,67 @@ Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> 
   std::rethrow_exception(failure);
 }
 
+void AncestorSearch::ask(const std::set<std::string>& paths) {
+  forget();
+  is_asked_ = true;
+  if (!paths.empty()) flushed_ = requests_.send_sync(*paths.begin());
+  for (const auto& path : paths)
+    for (std::string_view at = path; at != "/"; at = parent_path(at))
+      if (std::string node(at); !asked_.contains(node))
+        asked_.emplace(node, requests_.send_exists(node));
+}
+
+Task<std::optional<std::vector<std::string>>> AncestorSearch::missing() {
+  std::vector<std::string> missing;
+  bool lost = false;
+  if (flushed_) {
+    const auto sync = co_await requests_.answer(*std::exchange(flushed_, std::nullopt));
+    lost = is_connection_failure(sync.code);
+  }
+  for (auto& [path, asked] : asked_) {
+    const auto outcome = co_await requests_.answer(std::move(asked));
+    lost = lost || is_connection_failure(outcome.code);
+    if (outcome.code == code::no_node) missing.push_back(path);
+  }
+  forget();
+  if (lost) co_return std::nullopt;
+  co_return missing;
+}
+
 Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
   if (path == "/") throw ZkError(code::no_node, path);  // a missing chroot is a mistyped one
-  // Goes up until a node exists, then down again.
-  std::vector<std::string> missing{path};
-  while (!missing.empty()) {
+  AncestorSearch search(requests);
+  std::set<std::string> wanted{path};
+  for (;;) {
     co_await requests.connected();
-    const auto node = missing.back();
-    const CreateOp op{.path = node,
-                      .data = std::string(),
-                      .acl = acl,
-                      .mode = missing.size() == 1 ? last : CreateMode::Persistent};
-    const auto outcome = co_await requests.answer(
-        requests.send(requests.client().start_create(op), "create {}", node));
-    if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code == code::no_node && parent_path(node) != "/") {
-      missing.emplace_back(parent_path(node));
-    } else if (outcome.code == code::unimplemented && last == CreateMode::Container) {
-      last = CreateMode::Persistent;  // a server before 3.5.3
-    } else if (outcome.code == code::ok || outcome.code == code::node_exists) {
-      missing.pop_back();
-    } else {
-      throw ZkError(outcome.code, node);
+    if (last == CreateMode::Container) requests.send_probe();
+    search.ask(wanted);
+    const auto missing = co_await search.missing();
+    if (!missing) continue;
+    if (missing->empty()) co_return;
+    std::vector<LockRequests::Sent<Created>> sent;
+    sent.reserve(missing->size());
+    for (const auto& node : *missing) {
+      const CreateOp op{.path = node,
+                        .data = std::string(),
+                        .acl = acl,
+                        .mode = node == path ? last : CreateMode::Persistent};
+      sent.push_back(requests.send(requests.client().start_create(op), "create {}", node));
     }
+    bool done = true;
+    auto node = missing->begin();
+    for (auto& one : sent) {
+      const auto outcome = co_await requests.answer(std::move(one));
+      const bool made = outcome.code == code::ok || outcome.code == code::node_exists;
+      const bool unsupported = outcome.code == code::unimplemented && last == CreateMode::Container;
+      const bool vanished = outcome.code == code::no_node && parent_path(*node) != "/";
+      if (unsupported) last = CreateMode::Persistent;  // a server before 3.5.3
+      if (!made && !unsupported && !vanished && !is_connection_failure(outcome.code))
+        throw ZkError(outcome.code, *node);
+      done = done && made;
+      ++node;
+    }
+    if (done) co_return;
   }
 }
 

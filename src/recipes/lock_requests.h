@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +65,8 @@ class LockRequests {
   Sent<Stat> send_exists(const std::string& path) {
     return send(client_.start_exists(path, Watch::none()), "exists {}", path);
   }
+  /// Has the session find out whether the server knows containers, before one is created.
+  void send_probe() { send(client_.start_probe_newer(), "getConfig"); }
   Sent<Nothing> send_sync(const std::string& path) {
     return send(client_.start_sync(path), "sync {}", path);
   }
@@ -121,6 +125,34 @@ class LockRequests {
 /// before rethrowing.
 Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,
                      std::function<Task<>()> give_back);
+
+/// Finds the missing nodes among some and their ancestors, in one round trip. The reads can be sent
+/// ahead, behind a creation that may fail for want of a parent.
+class AncestorSearch {
+ public:
+  /// `requests` must outlive it.
+  explicit AncestorSearch(LockRequests& requests) : requests_(requests) {}
+
+  /// Sends the reads. They wait (sync) for what is on its way to the server's tree. / counts as
+  /// there.
+  void ask(const std::set<std::string>& paths);
+  bool is_asked() const { return is_asked_; }
+  /// Drops the answers.
+  void forget() {
+    is_asked_ = false;
+    flushed_.reset();
+    asked_.clear();
+  }
+  /// After `ask`: the missing ones, ancestors first; nullopt if the connection was lost. Throws
+  /// LockBusy, Cancelled.
+  Task<std::optional<std::vector<std::string>>> missing();
+
+ private:
+  LockRequests& requests_;
+  bool is_asked_ = false;
+  std::optional<LockRequests::Sent<Nothing>> flushed_{};
+  std::map<std::string, LockRequests::Sent<Stat>> asked_{};  ///< ancestors come first
+};
 
 /// Creates the missing nodes of a path, ancestors as persistent, the last as `last`; they exist
 /// afterwards, whoever created them. Never creates /, the chroot: throws ZkError{no_node} if that
