@@ -75,6 +75,10 @@ class MultiLock final : public Recipe {
         place.path = request.path;
         if (outer.waiting) outer.waiting(place);
       };
+      report.relisted = [&lock, &outer = lock.report_](const std::vector<std::string>& nodes) {
+        lock.ask_existence();
+        if (outer.relisted) outer.relisted(nodes);
+      };
     }
 
     LockRequest request;
@@ -167,8 +171,10 @@ class MultiLock final : public Recipe {
 
   /// Joins the queues of one stage, and waits in each.
   Task<Turn> join(Stage& stage) {
-    co_await stage.nodes.make([&stage] {
+    joining_ = &stage;
+    co_await stage.nodes.make([this, &stage] {
       for (auto& queue : stage.queues) queue.turn.ask();
+      ask_existence();
     });
     for (auto& queue : stage.queues) {
       queue.holder.clear();
@@ -192,6 +198,19 @@ class MultiLock final : public Recipe {
     }
   }
 
+  /// For the last of several stages: sends reads of the others' nodes. Sent behind each request for
+  /// its queue, so that the last ones are answered after the list that shows that it is held, and
+  /// that shows its own nodes: all exist once all is acquired.
+  void ask_existence() {
+    existence_.clear();
+    if (joining_ != &stages_.back()) return;
+    for (const auto& stage : stages_)
+      if (&stage != joining_)
+        for (const auto& node : stage.nodes.holding().nodes)
+          existence_.push_back(requests_.send_exists(node));
+    existence_session_ = requests_.client().session_id();
+  }
+
   /// Whether all that was acquired one after the other still exists, in one session.
   Task<bool> prove() {
     std::vector<std::string> nodes;
@@ -202,9 +221,20 @@ class MultiLock final : public Recipe {
       std::ranges::copy(stage.nodes.holding().nodes, std::back_inserter(nodes));
     }
     const auto session = stages_.front().nodes.holding().session;
-    const bool there = co_await exist(std::move(nodes), session);
+    bool there = co_await existed(session);
+    if (!there) there = co_await exist(std::move(nodes), session);
     if (there) note_holding();
     co_return there;
+  }
+
+  /// Whether the reads that were sent with the last list have found all nodes, in this session.
+  Task<bool> existed(std::int64_t session) {
+    bool all = !existence_.empty() && existence_session_ == session;
+    for (auto& question : std::exchange(existence_, {})) {
+      const auto outcome = co_await requests_.answer(std::move(question));
+      all = all && outcome.code == code::ok;
+    }
+    co_return all&& requests_.client().session_id() == session;
   }
 
   /// Whether all these nodes exist, in this session.
@@ -275,13 +305,38 @@ class MultiLock final : public Recipe {
     co_await take_back();
   }
 
+  /// Removes what there is of several stages in one transaction. Returns its code;
+  /// code::unimplemented if it was not sent.
+  Task<int> remove_together() {
+    const Fiber::Shield shield(requests_.fiber());
+    std::vector<Op> ops;
+    for (const auto& stage : stages_) {
+      if (!stage.nodes.may_exist()) continue;
+      const auto& nodes = stage.nodes.holding().nodes;
+      if (nodes.empty() || !stage.nodes.same_session()) co_return code::unimplemented;
+      for (const auto& node : nodes) ops.emplace_back(RemoveOp{.path = node});
+    }
+    if (ops.empty() || stages_.size() < 2) co_return code::unimplemented;
+    const auto outcome = co_await requests_.answer(
+        requests_.send(requests_.client().start_multi(ops), "multi: delete {} nodes", ops.size()));
+    co_return outcome.code;
+  }
+
   /// Gives all back, even if one fails; then throws the first failure.
   Task<bool> take_back() {
+    existence_.clear();
+    const int result = co_await remove_together();
+    const bool asked = is_connection_failure(result);
     std::exception_ptr failure;
-    bool held = true;
+    bool held =
+        std::ranges::all_of(stages_, [](const Stage& stage) { return stage.nodes.may_exist(); });
+    if (result == code::ok) {
+      for (auto& stage : stages_) stage.nodes.removed();
+      co_return held;
+    }
     for (auto i = stages_.size(); i-- > 0;) {
       try {
-        const bool had = co_await stages_[i].nodes.take_back();
+        const bool had = co_await stages_[i].nodes.take_back(asked);
         held = held && had;
       } catch (...) {
         if (!failure) failure = std::current_exception();
@@ -298,8 +353,11 @@ class MultiLock final : public Recipe {
   Compat names_;
   std::deque<Stage> stages_;
   LockWatch watch_;
-  Queue* stopped_at_ = nullptr;  ///< where the wait ended before all were held
-  bool same_session_ = true;     ///< whether the node there was still in its session
+  Queue* stopped_at_ = nullptr;     ///< where the wait ended before all were held
+  bool same_session_ = true;        ///< whether the node there was still in its session
+  const Stage* joining_ = nullptr;  ///< the stage whose queues were joined last
+  std::vector<LockRequests::Sent<Stat>> existence_;  ///< reads that were sent ahead
+  std::int64_t existence_session_ = 0;
   LockHolding holding_;
 };
 
