@@ -25,15 +25,18 @@ LockRequest mutex_of(const LockRequest& request) {
   return mutex;
 }
 
+/// `mutex`: the nodes of the mutex, which is given up in the same transaction.
 LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, int quantity,
-                         const std::string& guid) {
+                         const std::string& guid, const std::vector<std::string>& mutex) {
   const CreateOp lease{.path = join_path(path, fmt::format("_c_{}-lease-", guid)),
                        .data = request.owner,
                        .acl = request.acl,
                        .mode = CreateMode::Ephemeral,
                        .sequential = true};
-  return {.nodes = std::vector(static_cast<std::size_t>(quantity), lease),
-          .parents = request.parent.value_or(CreateMode::Container)};
+  LockNodesPlan plan{.nodes = std::vector(static_cast<std::size_t>(quantity), lease),
+                     .parents = request.parent.value_or(CreateMode::Container)};
+  for (const auto& node : mutex) plan.removals.push_back({.path = node});
+  return plan;
 }
 
 /// A semaphore with the nodes of Curator's InterProcessSemaphoreV2. A contender queues up for a
@@ -41,6 +44,10 @@ LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, in
 /// PATH/leases, until there is room for all leases it wants, and creates them in one transaction;
 /// so nobody holds a part of its leases while waiting for the rest. All children of PATH/leases
 /// count, whoever created them. Holders release in any order, without the mutex.
+///
+/// The same transaction deletes the mutex's node. So it fails, and makes no lease, if that node is
+/// gone: if somebody has deleted it, the next mutex holder saw the same room. And whoever holds the
+/// mutex next lists the leases after they were made.
 ///
 /// The number of leases is stored in the data of PATH, as kazoo's Semaphore does. It is written if
 /// there is none, and compared at the start and again once the leases are held. Curator ignores it.
@@ -64,7 +71,8 @@ class Semaphore final : public Recipe {
         turn_(requests_, mutex_report_, mutex_request_),
         leases_(requests_,
                 [this](const std::string& guid) {
-                  return lease_plan(request_, leases_path_, quantity_, guid);
+                  return lease_plan(request_, leases_path_, quantity_, guid,
+                                    mutex_.holding().nodes);
                 }),
         watch_(requests_),
         listing_(requests_, watch_, leases_path_) {
@@ -131,15 +139,14 @@ class Semaphore final : public Recipe {
       turn_.ask();
       ask_leases(false);
     });
-    for (bool had = false; !had;) {
+    for (bool room = false; !room;) {
       // Repeated after each wait for room: somebody may have removed the mutex's node.
       const auto turn = co_await await_turn();
       if (turn != Turn::Held) co_return false;
-      const bool room = co_await look_for_room();
-      if (room) had = co_await take();
+      room = co_await look_for_room();
     }
-    turn_.leave(true);
-    co_await mutex_.take_back();
+    const bool had = co_await take();
+    if (!had) co_return false;
     // The session, and with it the leases, may have ended meanwhile.
     co_await requests_.connected();
     co_return co_await leases_.prove();
@@ -177,13 +184,15 @@ class Semaphore final : public Recipe {
 
   /// Returns false if it did not get the leases; none are left then.
   Task<bool> take() {
-    co_await leases_.make([this] {
+    const int result = co_await leases_.make([this] {
       ask_leases(false);
       asked_count_ = requests_.send_get(request_.path);
     });
+    if (result != code::ok) co_return false;
+    turn_.leave(true);
+    mutex_.removed();
     co_await list();
-    // Having seen room is no proof: if our mutex node was removed by hand, the next mutex holder
-    // saw the same room.
+    // Having seen room is no proof: others may have created leases without the mutex.
     const bool had = has_leases() && std::cmp_less_equal(names_.size(), count_);
     if (had) {
       // Now the node cannot vanish any more, so its number of leases is binding for all.

@@ -202,7 +202,7 @@ TEST_F(SemaphoreTest, OfTwoFirstOnesWithTwoNumbersOneIsRefused) {
 
 TEST_F(SemaphoreTest, ANumberThatIsChangedMeanwhileIsNoticedBeforeItIsHeld) {
   const auto us = contender("us");
-  us->client.before_request(5, [&] { set("/s", "5"); });
+  us->client.before_request(8, [&] { set("/s", "5"); });
   us->begin_acquire();
   ASSERT_TRUE(us->run());
   EXPECT_THAT(us->failure<ValueError>(), HasSubstr("of 5, not 3"));
