@@ -167,14 +167,14 @@ void JsonLine::begin_field(std::string_view name) {
   waiting_ += "\":";
 }
 
-JsonLine& JsonLine::set(std::string_view name, std::int64_t value) {
+JsonLine& JsonLine::set_number(std::string_view name, std::int64_t value) {
   begin_field(name);
   add(std::to_string(value));
   return *this;
 }
 
 JsonLine& JsonLine::set_time(std::string_view name, std::int64_t milliseconds) {
-  set(name, milliseconds);
+  set_number(name, milliseconds);
   const auto iso = iso_time(milliseconds);
   return set_text_or_null(fmt::format("{}Iso", name), iso ? std::string_view(*iso) : "");
 }

@@ -78,7 +78,7 @@ class JsonLine {
   explicit JsonLine(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
 
   JsonLine& set(std::string_view name, const Json& value);
-  JsonLine& set(std::string_view name, std::int64_t value);
+  JsonLine& set_number(std::string_view name, std::int64_t value);
   /// As Json::set_time.
   JsonLine& set_time(std::string_view name, std::int64_t milliseconds);
   /// As Json::text_or_null.

@@ -165,7 +165,7 @@ std::string TransactionText::json(const TransactionLine& line) const {
   json.set_time("time", line.txn.time)
       .set_text("zxid", zxid_text(line.txn.zxid))
       .set_text_or_null("session", line.txn.session == 0 ? "" : session_text(line.txn.session))
-      .set("cxid", std::int64_t{line.txn.cxid})
+      .set_number("cxid", std::int64_t{line.txn.cxid})
       .set_text("op", name_of(txn_event_names, line.event))
       .set_text_or_null("path", line.path)
       .set("multi", line.part > 0 ? Json(line.part) : Json());
@@ -179,11 +179,11 @@ std::string TransactionText::json(const TransactionLine& line) const {
 }
 void TransactionText::add_change(JsonLine& json, const TxnOperation& op) const {
   if (op.creates()) json.set_text("kind", op.type == TxnType::CreateTtl ? "ttl" : kind_text(op));
-  if (op.type == TxnType::CreateTtl) json.set("ttl", op.ttl);
+  if (op.type == TxnType::CreateTtl) json.set_number("ttl", op.ttl);
   if (op.sets() || op.type == TxnType::SetAcl || op.type == TxnType::Check)
-    json.set("version", std::int64_t{op.version});
+    json.set_number("version", std::int64_t{op.version});
   if (op.creates() || op.sets()) {
-    json.set("dataLength", static_cast<std::int64_t>(op.data ? op.data->size() : 0));
+    json.set_number("dataLength", static_cast<std::int64_t>(op.data ? op.data->size() : 0));
     if (data_ && op.data) json.set_text("data", *op.data);
     if (data_ && !op.data) json.set("data", Json());
   }

@@ -1,5 +1,7 @@
-"""A TCP proxy that stands for the way to a server far away: every byte takes its time, and a narrow way lets only so
-many pass. It loses nothing: what was sent before the end of a connection arrives before that end.
+"""A TCP proxy that stands for the way to a server far away.
+
+Every byte takes its time, and a narrow way lets only so many pass. It loses nothing: what was sent before the end of a
+connection arrives before that end.
 
     with Distance(server.port) as far: ... far.address ...
 """

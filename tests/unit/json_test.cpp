@@ -46,7 +46,7 @@ TEST(Json, ALineIsTheSameText) {
   std::string text;
   JsonLine line([&](std::string_view piece) { text += piece; });
   json.set("number", -5);
-  line.set("number", std::int64_t{-5});
+  line.set_number("number", std::int64_t{-5});
   json.set_time("time", 1'700'000'000'123);
   line.set_time("time", 1'700'000'000'123);
   json.set_time("never", -1);
