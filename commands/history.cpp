@@ -59,10 +59,11 @@ extern const Command history_command = make_command<Args>(
      .group = "Shell",
      .summary = "Show the command history",
      .keywords = {"previous", "lines", "recall", "search"},
-     .details = "Lines are numbered from 0 in this run; `redo N` runs a line again. Secrets are "
-                "masked. Lines of other shells and of earlier days have no numbers.",
-     .examples = {{"history", "Show the latest lines."},
-                  {"history setAcl", "Find the lines with setAcl, of earlier days too."}},
+     .details =
+         "Lines are numbered from 0 in this run; `redo N` runs a line again. Secrets are "
+         "masked. `history setAcl` finds the lines that contain setAcl; those of other shells and "
+         "of earlier days have no numbers.",
+     .examples = {{"history", "Show the latest lines."}},
      .json = "[number] text",
      .zkcli_syntax = "",
      .needs = Needs::SessionAfter,

@@ -86,6 +86,12 @@ std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
   return result;
 }
 
+void JobTable::end_all(Clock::time_point deadline, const std::stop_token& stop) {
+  for (const auto& one : all()) kill(one.number);
+  monitor_.wait_until(stop, deadline,
+                      [&](const Monitor::Held& held) { return jobs_(held).empty(); });
+}
+
 JobTable& jobs_of(const Context& cx) {
   if (!cx.services.jobs)
     throw ValueError("only lines typed at the prompt can run in the background");

@@ -43,6 +43,9 @@ class JobTable {
   /// Blocks until the job has ended, and returns its status; nullopt after a stop. A job that is no
   /// longer in the table counts as successful.
   std::optional<int> wait(int number, const std::stop_token& stop);
+  /// Asks all jobs to end, and blocks until the shell has reported their ends, or until `deadline`,
+  /// or a stop.
+  void end_all(Clock::time_point deadline, const std::stop_token& stop);
 
  private:
   /// Null if there is no such job.

@@ -6,6 +6,8 @@
 #include "base/time.h"
 #include "command/live_picture.h"
 
+#include <fmt/core.h>
+
 #include <sys/eventfd.h>
 
 namespace zksh {
@@ -67,6 +69,21 @@ void Output::gather(Stream stream, std::string_view bytes) {
   if (gathered_->empty() || gathered_->back().stream != stream)
     gathered_->push_back({.stream = stream, .bytes = {}});
   gathered_->back().bytes += bytes;
+}
+
+/// The bytes, with the job's number before each line.
+std::string Output::with_job(int job, Stream stream, std::string_view bytes) {
+  auto& within_line = within_line_.at(stream == Stream::Err ? 1 : 0);
+  std::string text;
+  while (!bytes.empty()) {
+    const auto line = bytes.substr(0, bytes.find('\n'));
+    const bool ends = line.size() < bytes.size();
+    if (!within_line) text += fmt::format("[{}] ", job);
+    text += bytes.substr(0, line.size() + (ends ? 1 : 0));
+    within_line = !ends;
+    bytes.remove_prefix(line.size() + (ends ? 1 : 0));
+  }
+  return text;
 }
 
 namespace {

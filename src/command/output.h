@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -98,6 +100,8 @@ struct OutputStyle {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
   bool for_people = false;  ///< no format was chosen: lists may use a form that suits the reader
+  /// The number of the background job, which its lines on a terminal begin with; 0: it is none yet.
+  std::shared_ptr<const std::atomic<int>> job{};
 };
 
 /// Receives results instead of standard output.
@@ -207,6 +211,8 @@ class Output {
       to_.write(bytes);
     else if (gathered_)
       gather(Stream::Out, bytes);
+    else if (const int job = named_job(style_.out_is_terminal))
+      queue_.add(Stream::Out, with_job(job, Stream::Out, bytes), stop_);
     else
       queue_.add(Stream::Out, bytes, stop_);
   }
@@ -215,6 +221,8 @@ class Output {
     if (silent_ || (to_.errors_elsewhere && to_.error(bytes))) return;
     if (gathered_)
       gather(Stream::Err, bytes);
+    else if (const int job = named_job(style_.err_is_terminal))
+      queue_.add(Stream::Err, with_job(job, Stream::Err, bytes), stop_);
     else
       queue_.add(Stream::Err, bytes, stop_);
   }
@@ -223,6 +231,8 @@ class Output {
     if (to_.error && to_.error(bytes)) return;
     if (gathered_)
       gather(Stream::Err, bytes);
+    else if (const int job = named_job(style_.err_is_terminal))
+      queue_.add(Stream::Err, with_job(job, Stream::Err, bytes));
     else
       queue_.add(Stream::Err, bytes);
   }
@@ -275,6 +285,11 @@ class Output {
   };
 
   void gather(Stream stream, std::string_view bytes);
+  /// The job that output for a person must name; 0: none.
+  int named_job(bool on_terminal) const {
+    return style_.job && on_terminal && !json() ? style_.job->load() : 0;
+  }
+  std::string with_job(int job, Stream stream, std::string_view bytes);
 
   OutputQueue& queue_;
   OutputStyle style_;
@@ -287,6 +302,7 @@ class Output {
   Place place_{};
   bool place_shown_ = false;
   bool silent_ = false;
+  std::array<bool, 2> within_line_{};  ///< of a job's streams
 };
 
 }  // namespace zksh

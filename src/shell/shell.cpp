@@ -249,9 +249,11 @@ void Shell::start(const std::string& line) {
   interrupts_ = 0;
   command_line_ = line;
   suspension_ = std::make_shared<Suspension>();
+  job_number_ = std::make_shared<std::atomic<int>>(0);
   quit_ = std::make_shared<bool>(false);
   auto around = around_;
   around.suspension = suspension_;
+  around.style.job = job_number_;
   command_ = std::make_unique<Job>(
       monitor_, loop_.wake_fd(),
       [around, line, quit = quit_,
@@ -411,7 +413,7 @@ void Shell::suspend() {
 }
 
 void Shell::move_to_background() {
-  background_.adopt(std::move(command_), command_line_);
+  *job_number_ = background_.adopt(std::move(command_), command_line_);
   if (!suspension_->notice.empty()) report(around_, suspension_->notice);
   status_ = status::ok;
   drop_lines();
@@ -475,8 +477,10 @@ void BackgroundJobs::attach(Entry& entry, std::unique_ptr<Job> job) {
       [running = entry.job.get()] { running->stop(); });
 }
 
-void BackgroundJobs::adopt(std::unique_ptr<Job> job, const std::string& line) {
-  attach(enter(line), std::move(job));
+int BackgroundJobs::adopt(std::unique_ptr<Job> job, const std::string& line) {
+  auto& entry = enter(line);
+  attach(entry, std::move(job));
+  return entry.number;
 }
 
 void BackgroundJobs::start(const std::string& line) {
@@ -486,6 +490,7 @@ void BackgroundJobs::start(const std::string& line) {
   around.current = entry.current;
   around.transaction = entry.transaction;
   around.background = true;
+  around.style.job = std::make_shared<const std::atomic<int>>(entry.number);
   attach(entry, std::make_unique<Job>(
                     monitor_, wake_fd_, [around, &line = entry.line](const std::stop_token& stop) {
                       return Interpreter(around, Input::Terminal, stop).run_line(line);

@@ -33,8 +33,8 @@ class BackgroundJobs {
 
   /// Starts a line, and prints its number.
   void start(const std::string& line);
-  /// Takes over a line that was started in the foreground, and prints its number.
-  void adopt(std::unique_ptr<Job> job, const std::string& line);
+  /// Takes over a line that was started in the foreground; prints and returns its number.
+  int adopt(std::unique_ptr<Job> job, const std::string& line);
   /// Reports and removes jobs that have ended.
   void report_ended();
   /// Asks all jobs to stop; returns at once.
@@ -120,7 +120,8 @@ class Shell {
   bool problem_reported_ = false;           ///< by a command that waited for the same connection
   std::vector<std::string> others_lines_;   ///< from other shells; accessed like quit_
   std::shared_ptr<Suspension> suspension_;  ///< of the foreground command
-  std::shared_ptr<bool> quit_;              ///< written by the command's thread, read after its end
+  std::shared_ptr<std::atomic<int>> job_number_;  ///< its, once it is a job
+  std::shared_ptr<bool> quit_;  ///< written by the command's thread, read after its end
   bool leaving_ = false;
   int accepted_ = 0;        ///< number of lines
   int leave_refused_ = -1;  ///< accepted_ at the last warning about what ends with the shell

@@ -143,7 +143,7 @@ class Jobs(ShellTest):
         screen = self.start()
         self.start_job(screen, "repeat --every 1000s stat /", 0, 1)
         self.start_job(screen, "repeat --every 1000s ls /", 1, 2)
-        screen.wait_for(lambda s: "[]" in s.lines() and "numChildren = 0" in s.lines())
+        screen.wait_for(lambda s: "[2] []" in s.lines() and "[1] numChildren = 0" in s.lines())
         self.wait_prompt(screen, 2)
         listed = [json.loads(line)["text"] for line in self.run_line(screen, "jobs -o json", 2)]
         self.assertEqual(listed, ["repeat --every 1000s stat /", "repeat --every 1000s ls /"])
@@ -164,6 +164,25 @@ class Jobs(ShellTest):
     def check_line(self, screen, *above):
         """What was printed stands above the typed line, which is as it was."""
         screen.wait_for(lambda s: set(above) <= set(s.lines()[:-1]) and s.lines()[-1].endswith("] get /typed"))
+
+    def test_connect_asks_before_it_ends_jobs_and_locks(self):
+        screen = self.start()
+        screen.type("create /n x\nwatch /n &\nlock -q /l\n")
+        screen.wait_for(lambda s: s.lines()[-1].endswith("3 locked /l]"))
+        question = "This ends job %1 (watch /n), the lock /l. Go on? [y/N]"
+        screen.type("connect\n")
+        screen.wait_for(question)
+        screen.type("n\n")
+        screen.wait_for(lambda s: s.lines()[-1].startswith("[zk: ") and " 4 locked /l" in s.lines()[-1])
+        screen.type("set /n y\n")
+        screen.wait_for("changed  /n")
+        self.assertTrue([line for line in screen.lines() if line.startswith("[1] ") and "changed  /n" in line])
+        screen.type("close\n")
+        screen.wait_for(lambda s: s.text().count(question) == 2)
+        screen.type("y\n")
+        screen.wait_for("[1] killed: watch /n")
+        screen.wait_for("lost /l: the session was closed")
+        self.assertNotIn("not connected;", screen.text())
 
     def test_what_programs_print_stands_above_the_typed_line(self):
         screen = self.start(width=120)
