@@ -775,7 +775,7 @@ void Session::await_answers(const Handle& old) {
 }
 
 /// Closes a handle that is out of use.
-void Session::end(std::shared_ptr<Handle> old) {
+void Session::end(const std::shared_ptr<Handle>& old) {
   if (!old) return;
   await_answers(*old);
   old->wire.close();
@@ -1102,7 +1102,7 @@ bool Session::open_at_once(std::size_t turn) {
   monitor_.change([&](const Monitor::Held& held) {
     if (state_->turn == turn) enter(held, Phase::Open, std::exchange(fresh, nullptr));
   });
-  end(std::move(fresh));  // the phase has changed meanwhile
+  end(fresh);  // the phase has changed meanwhile
   return true;
 }
 
@@ -1133,7 +1133,7 @@ void Session::open_one(const std::stop_token& stop) {
     return true;
   });
   if (!wanted) return;
-  end(std::move(expired));
+  end(expired);
   while (!stop.stop_requested()) {
     std::shared_ptr<Handle> fresh;
     std::exception_ptr problem;
@@ -1154,7 +1154,7 @@ void Session::open_one(const std::stop_token& stop) {
       state_->problem = problem;
       return false;
     });
-    end(std::move(fresh));  // the phase has changed meanwhile
+    end(fresh);  // the phase has changed meanwhile
     if (over) return;
     monitor_.wait_until(stop, Clock::now() + between_attempts, [&](const Monitor::Held&) {
       return state_->turn != turn || state_->asked != asked;
@@ -1184,8 +1184,8 @@ void Session::replace_session(const std::string& server, const std::function<voi
     state_->server = server;
     return enter(held, Phase::Open, std::exchange(fresh, nullptr));
   });
-  end(std::move(old));
-  end(std::move(other));
+  end(old);
+  end(other);
 }
 
 /// Throws the reason why a session could not be opened.

@@ -176,7 +176,7 @@ class Session final : public Client {
   std::shared_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::shared_ptr<Handle> fresh = {});
   void await_answers(const Handle& old);
-  void end(std::shared_ptr<Handle> old);
+  void end(const std::shared_ptr<Handle>& old);
   bool open_at_once(std::size_t turn);
   void start_opener();
   void serve(const std::stop_token& stop);
