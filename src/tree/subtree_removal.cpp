@@ -36,9 +36,23 @@ class FoundTree {
   }
   std::size_t size() const { return parents_.size(); }
   bool is_top(std::size_t node) const { return parents_[node] == no_parent; }
+  /// Takes time linear in its length, however deep the node.
   std::string path(std::size_t node) const {
-    if (is_top(node)) return std::string(names_[node]);
-    return join_path(path(parents_[node]), names_[node]);
+    std::size_t size = 0;
+    auto at = node;
+    for (; !is_top(at); at = parents_[at]) size += 1 + names_[at].size();
+    const auto top = names_[at];
+    if (at == node) return std::string(top);
+    std::string path(top == "/" ? "" : top);
+    auto end = path.size() + size;
+    path.resize(end);
+    for (at = node; !is_top(at); at = parents_[at]) {
+      const auto name = names_[at];
+      end -= name.size();
+      name.copy(path.data() + end, name.size());
+      path[--end] = '/';
+    }
+    return path;
   }
   /// In bytes.
   std::size_t memory() const {
