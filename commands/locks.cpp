@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <map>
 #include <set>
 
@@ -67,6 +68,7 @@ class LockViewer {
     LockView view;
     view.path = path_;
     view.kind = "missing";
+    if (!watch_) ask_ahead(stop);
     if (const auto reading = reader_.read(stop)) {
       for (int left = watch_patience;; --left) {
         view = view_of(*reading);
@@ -132,6 +134,28 @@ class LockViewer {
     circles_ = WaitGraph(views, passing_).circles(path_);
   }
 
+  /// Asks the servers what does not depend on the queue, while that is read.
+  void ask_ahead(const std::stop_token& stop) {
+    client_.await_connection(path_, stop);
+    ahead_ = std::async(std::launch::async, [this] {
+      return words_.ask({.sessions = true, .watches = true, .watchers = watchers_},
+                        client_.round_trip());
+    });
+  }
+
+  /// What ask_ahead has learnt; nullopt if it is not enough: a contender has come meanwhile.
+  std::optional<ServersAccount> asked_ahead(const std::set<std::int64_t>& owners,
+                                            std::int64_t most_watches) {
+    if (!ahead_.valid()) return std::nullopt;
+    auto account = ahead_.get();
+    const auto is_known = [&](std::int64_t session) {
+      return session == 0 || !account.sessions || account.sessions->contains(session);
+    };
+    if (!std::ranges::all_of(owners, is_known)) return std::nullopt;
+    if (!watchers_) words_.add_watchers(account, most_watches);
+    return account;
+  }
+
   ServersAccount ask(const LockReading& reading) {
     std::set<std::int64_t> owners;
     for (const auto& [name, entry] : reading.entries) owners.insert(entry.stat.ephemeral_owner);
@@ -144,13 +168,17 @@ class LockViewer {
     asked_sessions_ = owners;
     const bool sessions =
         sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
-    auto account = words_.ask({.sessions = sessions,
-                               .watches = true,
-                               .watchers = watchers_,
-                               .watchers_up_to = reading.entries.size() < 2 ? -1
-                                                 : watch_ ? cheap_watches_each_time
-                                                          : cheap_watches,
-                               .events = watch_});
+    const auto most_watches = reading.entries.size() < 2 ? -1
+                              : watch_                   ? cheap_watches_each_time
+                                                         : cheap_watches;
+    auto known = asked_ahead(owners, most_watches);
+    auto account = known ? std::move(*known)
+                         : words_.ask({.sessions = sessions,
+                                       .watches = true,
+                                       .watchers = watchers_,
+                                       .watchers_up_to = most_watches,
+                                       .events = watch_},
+                                      client_.round_trip());
     if (sessions) {
       sessions_asked_ = now;
       of_sessions_ = account;
@@ -209,6 +237,7 @@ class LockViewer {
   Clock::time_point circles_looked_{};
   bool somebody_waits_ = false;
   ServerPoller words_;
+  std::future<ServersAccount> ahead_{};  ///< uses words_; waits for its end
   Clock::time_point looked_{};
   // Sessions rarely move, so what servers report about them is cached for a while.
   Clock::time_point sessions_asked_{};
@@ -370,8 +399,11 @@ void print(Context& cx, const LockView& view, const PictureStyle& style) {
     cx.out.lines(cx.out.plain() ? plain_lock(view) : lock_picture(view, style));
 }
 
-/// Prints warnings to stderr that plain output does not contain.
+/// Prints what is missing, and warnings that plain output does not contain, to stderr.
 void warn(Context& cx, const LockView& view) {
+  for (const auto& server : view.account.silent)
+    cx.out.err_line("{} has not answered in time; addresses and watches may be missing",
+                    cx.out.shown_in_error(server));
   if (!view.account.no_watchers.empty())
     cx.out.err_line("watchers are derived from the lock recipe: {}",
                     cx.out.shown_in_error(view.account.no_watchers));

@@ -39,7 +39,9 @@ std::string_view field(std::string_view line, std::string_view key) {
 
 using namespace std::chrono_literals;
 
+/// Besides the round trips: for the connection, TLS and the answer.
 constexpr auto patience = 300ms;
+constexpr int round_trips = 4;
 constexpr auto pause_after_silence = 5s;
 
 }  // namespace
@@ -187,7 +189,9 @@ ServerPoller::ServerPoller(const std::string& server, std::string_view admin_ser
     if (seen.insert(address.text()).second) servers_.push_back({.address = std::move(address)});
 }
 
-ServersAccount ServerPoller::ask(const ServerTopics& topics) {
+ServersAccount ServerPoller::ask(const ServerTopics& topics,
+                                 std::optional<std::chrono::nanoseconds> round_trip) {
+  patience_ = patience + round_trips * round_trip.value_or(0ns);
   std::vector<std::string> words;
   if (topics.sessions) words = {"cons", "dump"};
   if (topics.watches) words.emplace_back("wchs");
@@ -197,12 +201,15 @@ ServersAccount ServerPoller::ask(const ServerTopics& topics) {
   servers_with_sessions_ = 0;
   ask_all(words, account);
   account.all_addresses = topics.sessions && servers_with_sessions_ == servers_.size();
-  if (!topics.watchers && account.servers == servers_.size() &&
-      account.watches <= topics.watchers_up_to)
-    ask_all({"wchp"}, account);
+  if (!topics.watchers) add_watchers(account, topics.watchers_up_to);
   if (!account.no_watchers.empty()) account.watchers.reset();
   if (topics.events && events_known_) account.events = events_;
   return account;
+}
+
+void ServerPoller::add_watchers(ServersAccount& account, std::int64_t most) {
+  if (account.servers == servers_.size() && account.watches <= most) ask_all({"wchp"}, account);
+  if (!account.no_watchers.empty()) account.watchers.reset();
 }
 
 void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount& account) {
@@ -213,13 +220,14 @@ void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount
     for (const auto& word : words) {
       if (server.silent_until > now || server.refused.contains(word)) {
         note_missing(server, word, account);
+        if (server.silent_until > now) account.silent.insert(server.address.text());
         continue;
       }
       questions.push_back({.server = server.address, .word = word});
       asked.push_back(&server);
     }
   }
-  const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience});
+  const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience_});
   for (std::size_t i = 0; i < answers.size(); ++i)
     take(*asked[i], questions[i].word, answers[i], account);
 }
@@ -229,6 +237,7 @@ void ServerPoller::take(Server& server, const std::string& word, const ServerAns
   const auto& answer = reply.text;
   if (answer.empty() || is_not_serving(answer)) {
     server.silent_until = Clock::now() + pause_after_silence;
+    account.silent.insert(server.address.text());
     note_missing(server, word, account);
   } else if (is_refusal(answer)) {
     server.refused[word] = fmt::format("does not allow the word {}{}", word, admin_note(reply));

@@ -29,7 +29,8 @@ struct ServersAccount {
   std::size_t servers = 0;                           ///< that reported their watches
   /// Sessions by the full path that they watch; only if all servers answered.
   std::optional<std::map<std::string, std::set<std::int64_t>>> watchers{};
-  std::string no_watchers{};  ///< why watchers are missing although requested
+  std::string no_watchers{};       ///< why watchers are missing although requested
+  std::set<std::string> silent{};  ///< servers that did not answer in time
   /// Events for deleted nodes and for changed lists of children that the servers have sent since
   /// they were first asked.
   struct Events {
@@ -130,10 +131,15 @@ class ServerPoller {
   ServerPoller(const std::string& server, std::string_view admin_servers);
 
   const std::string& chroot() const { return chroot_; }
-  /// Asks all servers at once. Blocks for at most a third of a second, twice that if AdminServers
-  /// are asked (ask_words), plus name look-ups; with `watchers_up_to` perhaps as long again. What
-  /// no server reports is missing. Events are counted from the first call on.
-  ServersAccount ask(const ServerTopics& topics);
+  /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a third of a
+  /// second and four round trips, twice that if AdminServers are asked (ask_words), plus name
+  /// look-ups; with `watchers_up_to` perhaps as long again. What no server reports is missing.
+  /// Events are counted from the first call on.
+  ServersAccount ask(const ServerTopics& topics,
+                     std::optional<std::chrono::nanoseconds> round_trip);
+  /// Asks for the watchers too if all servers have reported their watches, and these are at most
+  /// `most`.
+  void add_watchers(ServersAccount& account, std::int64_t most);
 
  private:
   void ask_all(const std::vector<std::string>& words, ServersAccount& account);
@@ -149,6 +155,7 @@ class ServerPoller {
   void count_events(Server& server, std::string_view answer);
 
   AdminServers admin_servers_;
+  Clock::duration patience_{};
   std::vector<Server> servers_;
   std::string chroot_;
   ServersAccount::Events events_;

@@ -72,7 +72,8 @@ TEST(ServerPoller, SilentServersCostLittleAndOnce) {
   // Port 1 refuses the connection; nothing is told.
   ServerPoller words("127.0.0.1:1,127.0.0.1:1/root", "off");
   EXPECT_EQ(words.chroot(), "/root");
-  const auto account = words.ask({.sessions = true, .watches = true, .watchers = true});
+  const auto account =
+      words.ask({.sessions = true, .watches = true, .watchers = true}, std::nullopt);
   EXPECT_THAT(account.addresses, IsEmpty());
   EXPECT_FALSE(account.all_addresses);
   EXPECT_EQ(account.watchers, std::nullopt);
