@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr auto longest_use = 60s;       // for a list whose watch was lost in any way
 constexpr auto kinds_are_good = 5s;     // no watch reports that a child gets its first child
-constexpr auto kinds_patience = 250ms;  // after that, the names alone must do
+constexpr auto kinds_patience = 250ms;  // and two round trips; then the names alone must do
 constexpr auto noticeable = 400ms;
 
 std::size_t bytes_of(const std::vector<std::string>& names) {
@@ -101,7 +101,8 @@ struct NodeCache::Fetch {
           stats, [&](const Pending<Stat>& stat) { return (*stat)(held).has_value(); });
     };
     auto& monitor = client.monitor();
-    monitor.wait_until(stop, Clock::now() + kinds_patience, have_answer);
+    const auto patience = kinds_patience + 2 * client.round_trip().value_or(0ns);
+    monitor.wait_until(stop, Clock::now() + patience, have_answer);
     monitor.with_lock([&](const Monitor::Held& held) {
       for (std::size_t i = 0; i < asked.size(); ++i) {
         const auto& stat = (*stats[i])(held);

@@ -4,6 +4,7 @@ import tempfile
 import unittest
 
 from shell_case import ZKSH, ShellTest
+from distance import Distance
 from tmux import Tmux
 
 
@@ -204,6 +205,13 @@ class NodePaths(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1].endswith("get /app/c  … asking the server"))
         self.server.thaw()
         self.wait_typed(screen, 0, "get /app/config ")
+
+    def test_a_server_far_away_shows_where_it_goes_on(self):
+        with Distance(self.server.port, one_way=0.2) as far:
+            screen = self.start(width=120, server=far.address + self.root)
+            self.wait_prompt(screen, 0, server=far.address + self.root)
+            screen.type("get /app/j\t")
+            self.wait_prompt(screen, 0, typed="get /app/jobs/", server=far.address + self.root)
 
     def test_without_a_connection_nothing_happens(self):
         screen = self.start(server="127.0.0.1:1")
