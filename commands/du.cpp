@@ -1,7 +1,6 @@
 // du: show the sizes of subtrees: nodes and bytes.
 #include "base/number.h"
 #include "command/command.h"
-#include "command/progress.h"
 #include "command/result_lines.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
@@ -108,11 +107,9 @@ int run(Context& cx, const Args& a) {
   SkippedNodes skipped(cx);
   Measure measure;
   Largest largest(static_cast<std::size_t>(a.top.value_or(1)));
-  Progress progress(cx.out, cx.background || (!a.top && cx.out.style().out_is_terminal), "nodes");
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children()) skipped.add(node.path);
     measure.enter(node);
-    progress.advance();
   };
   const auto leave = [&](const TreeNode& node) {
     auto extent = measure.leave();
@@ -123,7 +120,6 @@ int run(Context& cx, const Args& a) {
       lines.add(line_of(cx, a, extent));
   };
   walk_for_lines(cx, a.walk, {.enter = enter, .leave = leave}, lines, skipped);
-  progress.end();
   for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
   return skipped.report();
 }

@@ -8,6 +8,7 @@
 #include "client/work_limits.h"
 #include "command/command.h"
 #include "command/live_picture.h"
+#include "command/progress.h"
 #include "config/settings.h"
 #include "ensemble/server_poller.h"
 #include "lock/lock_picture.h"
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <map>
 #include <set>
@@ -261,11 +263,17 @@ constexpr std::size_t searches_in_flight = 128;
 /// the widest level and the number of contenders. Blocks; throws ZkError, Cancelled.
 class Search {
  public:
-  Search(Client& client, const std::stop_token& stop) : client_(client), stop_(stop) {}
+  /// `visited` is called for each node.
+  Search(Client& client, std::function<void()> visited, const std::stop_token& stop)
+      : client_(client), visited_(std::move(visited)), stop_(stop) {}
 
   LockSearch find(const std::string& top) {
     const StatVisitor visitor{
-        .visit = [&](const std::string& path, const Stat& stat) { visit(path, stat); },
+        .visit =
+            [&](const std::string& path, const Stat& stat) {
+              visit(path, stat);
+              visited_();
+            },
         .unlistable = [&](const ZkError& error) { result_.unlistable.push_back(error.path()); }};
     visit_stats(client_, {top}, visitor, stop_);
     std::erase_if(parents_, [](const auto& entry) { return !entry.second.known; });
@@ -358,6 +366,7 @@ class Search {
   }
 
   Client& client_;
+  std::function<void()> visited_;
   const std::stop_token& stop_;
   std::map<std::string, Parent> parents_;
   std::set<std::string> above_leases_;  ///< nodes with a child `leases`
@@ -502,9 +511,12 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
 }
 
 int search(Context& cx, const std::string& path) {
-  cx.client.await_connection(path, cx.stop);
   if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
-  const auto found = Search(cx.client, cx.stop).find(path);
+  Progress progress(cx.out, cx.background, "nodes");
+  const auto found = Search(
+                         cx.client, [&] { progress.advance(); }, cx.stop)
+                         .find(path);
+  progress.end();
   print_found(cx, found.locks);
   if (found.unlistable.empty()) return status::ok;
   cx.out.err_line(

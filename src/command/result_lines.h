@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,9 +27,12 @@ class ResultLines {
     if (text_.size() >= enough || Clock::now() - handed_over_ >= longest) flush();
   }
   void flush() {
+    if (before_first_) std::exchange(before_first_, {})();
     out_.out(std::exchange(text_, {}));
     handed_over_ = Clock::now();
   }
+  /// Sets a function that is called once, before the first lines are printed.
+  void before_first(std::function<void()> call) { before_first_ = std::move(call); }
   /// Runs `work`, which adds lines, and prints the rest at the end, also if it throws.
   template <class F>
   void during(F&& work) {
@@ -46,6 +50,7 @@ class ResultLines {
   static constexpr std::chrono::milliseconds longest{100};
   Output& out_;
   std::string text_;
+  std::function<void()> before_first_{};
   Clock::time_point handed_over_{};
 };
 

@@ -1,7 +1,11 @@
 // SkippedNodes: counts and reports nodes that a walk left out.
 #include "tree/skipped_nodes.h"
 
+#include "command/progress.h"
+
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace zksh {
 
@@ -22,11 +26,25 @@ void walk_for_lines(Context& cx, const WalkOptions& options, WalkPlan plan, Resu
                     SkippedNodes& skipped) {
   plan.tops = cx.resolve_all_or_current(options.tops);
   plan.limits = options.limits.limits();
+  Progress progress(cx.out, cx.background, "nodes");
   plan.missing = [&](const std::string& path) {
     lines.flush();
+    progress.end();
     skipped.missing(path);
   };
+  // On a terminal, the lines themselves show the progress; a pager may have it from then on.
+  bool shows = true;
+  if (cx.out.style().out_is_terminal)
+    lines.before_first([&] {
+      shows = false;
+      progress.end();
+    });
+  plan.enter = [&, enter = std::move(plan.enter)](TreeNode& node) {
+    enter(node);
+    if (shows) progress.advance();
+  };
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
+  lines.before_first({});
 }
 
 }  // namespace zksh

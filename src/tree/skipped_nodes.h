@@ -47,7 +47,8 @@ class SkippedNodes {
 };
 
 /// Walks the subtrees with a plan that adds lines. Reports missing tops between them, and prints
-/// the last lines at the end, also if it throws. Blocks and throws as walk_tree.
+/// the last lines at the end, also if it throws. On a terminal, shows how many nodes it has visited
+/// until there is something to print. Blocks and throws as walk_tree.
 void walk_for_lines(Context& cx, const WalkOptions& options, WalkPlan plan, ResultLines& lines,
                     SkippedNodes& skipped);
 

@@ -5,7 +5,8 @@ import signal
 import subprocess
 import unittest
 
-from shell_case import ShellTest
+from shell_case import ZKSH, ShellTest
+from distance import Distance
 
 LONG = "0123456789" * 20
 
@@ -141,6 +142,41 @@ class CommandOutput(OutputTest):
         self.assertIn("/", screen.lines())
 
 
+class LongWork(ShellTest):
+    """What is read is counted on the terminal until there is something to print, and no trace is left."""
+
+    def assert_counts(self, *words):
+        screen = self.start()
+        screen.type(" ".join(words) + "\n")
+        screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+        self.wait_prompt(screen, 1)
+        self.assertEqual(screen.lines()[-2], self.prompt(0) + " " + " ".join(words))
+
+    def setUp(self):
+        super().setUp()
+        subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "3000", "/tree"], check=True, capture_output=True)
+
+    def test_find_and_grep_without_a_hit(self):
+        self.assert_counts("find", "/tree", "-name", "none", "--rate", "1000")
+        self.assert_counts("grep", "'no value'", "/tree", "--rate", "1000")
+
+    def test_a_search_for_locks(self):
+        with Distance(self.server.port, one_way=0.05, rate=100_000) as far:
+            address = far.address + self.root
+            screen = self.start(server=address)
+            self.wait_prompt(screen, 0, server=address)
+            screen.type("locks -r /\n")
+            screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+            self.wait_prompt(screen, 1, server=address)
+
+    def test_hits_stand_alone(self):
+        screen = self.start()
+        screen.type("find /tree -name 'n00029*' --rate 1000\n")
+        screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+        self.wait_prompt(screen, 1)
+        self.assertEqual(screen.lines()[-3:-1], ["/tree/n0002998", "/tree/n0002999"])
+
+
 class Pager(OutputTest):
     def start(self, *arguments, **how):
         return super().start(*arguments, ZKSH_PAGER="less -FIRX", **how)
@@ -156,6 +192,16 @@ class Pager(OutputTest):
         self.wait_prompt(screen, 2)
         screen.type("help ls\n")
         screen.wait_for(lambda s: s.lines()[-1] in (":", self.prompt(3)))
+
+    def test_what_was_counted_before_the_first_result_is_gone(self):
+        subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "3000", "/tree"], check=True, capture_output=True)
+        screen = self.start()
+        screen.type("find /tree -name 'n0002*' --rate 1500\n")
+        screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+        screen.wait_for(lambda s: s.lines()[-1] == ":" and s.lines()[-2].startswith("/tree/n0002"))
+        self.assertNotIn("nodes, ", screen.text())
+        screen.keys("q")
+        self.wait_prompt(screen, 1)
 
     def test_an_error_stands_between_the_results_that_it_came_between(self):
         screen = self.start()
