@@ -153,11 +153,11 @@ Task<> LockNodes::find_missing() {
 }
 
 CreateOp LockNodes::parent_creation(const std::string& path) const {
+  const bool is_lock = direct_parents().contains(path) || path == plan_.top;
   return {.path = path,
           .data = std::string(),
           .acl = plan_.nodes.front().acl,
-          .mode = containers_ && direct_parents().contains(path) ? plan_.parents
-                                                                 : CreateMode::Persistent};
+          .mode = containers_ && is_lock ? plan_.parents : CreateMode::Persistent};
 }
 
 void LockNodes::adopt(const std::vector<OpResult>& results) {

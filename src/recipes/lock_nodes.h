@@ -20,6 +20,8 @@ struct LockNodesPlan {
   /// For missing parents. Their ancestors become persistent, and so do containers on servers that
   /// do not support these (before 3.5.3).
   CreateMode parents = CreateMode::Container;
+  /// The ancestor that is of that kind, too; empty: only the direct parents are.
+  std::string top{};
   /// Done in the same transaction.
   std::vector<RemoveOp> removals{};
 };

@@ -1,6 +1,7 @@
 // Semaphore: a fixed number of leases, of which each holder has one or more.
 #include "base/number.h"
 #include "base/text.h"
+#include "client/distance.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_flaws.h"
@@ -50,7 +51,8 @@ LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, in
 /// mutex next lists the leases after they were made.
 ///
 /// The number of leases is stored in the data of PATH, as kazoo's Semaphore does. It is written if
-/// there is none, and compared at the start and again once the leases are held. Curator ignores it.
+/// there is none, and compared at the start, far from the servers together with the first step into
+/// the queue, and again once the leases are held. Curator ignores it.
 /// Source: Curator Tech Notes and InterProcessSemaphoreV2; kazoo.recipe.lock.Semaphore.
 class Semaphore final : public Recipe {
  public:
@@ -66,7 +68,9 @@ class Semaphore final : public Recipe {
         mutex_report_(report),
         mutex_(requests_,
                [this](const std::string& guid) {
-                 return contender_plan(mutex_request_, Compat::Curator, guid);
+                 auto plan = contender_plan(mutex_request_, Compat::Curator, guid);
+                 plan.top = request_.path;
+                 return plan;
                }),
         turn_(requests_, mutex_report_, mutex_request_),
         leases_(requests_,
@@ -114,8 +118,12 @@ class Semaphore final : public Recipe {
     wait_reported_ = false;
     if (request_.try_only) co_await look_first();
     for (;;) {
-      co_await agree();
-      const bool held = co_await attempt();
+      const bool ahead = is_far(requests_.client());
+      if (ahead)
+        asked_count_ = requests_.send_get(request_.path);
+      else
+        co_await agree();
+      const bool held = co_await attempt(ahead);
       if (held) co_return;
       if (!request_.requeue)
         throw LockLost("the place in the queue of " + request_.path + " is lost");
@@ -133,12 +141,14 @@ class Semaphore final : public Recipe {
     if (!fits()) throw LockBusy(request_.path + " is busy: " + taken());
   }
 
-  /// Returns false if the place in the queue or the session is gone.
-  Task<bool> attempt() {
+  /// Returns false if the place in the queue or the session is gone. `unread`: the number of leases
+  /// has been asked for, ahead of the mutex, and is compared before it is waited for.
+  Task<bool> attempt(bool unread) {
     co_await mutex_.make([this] {
       turn_.ask();
       ask_leases(false);
     });
+    if (unread) co_await agree();
     for (bool room = false; !room;) {
       // Repeated after each wait for room: somebody may have removed the mutex's node.
       const auto turn = co_await await_turn();

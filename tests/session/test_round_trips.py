@@ -109,7 +109,24 @@ class OfLocks(RoundTripsTest):
 
     def test_semaphore(self):
         self.zksh("semaphore", "/s", "3", "--", "true")
-        self.assert_round_trips(5, "semaphore", "/s", "3", "--", "true")
+        self.assert_round_trips(4, "semaphore", "/s", "3", "--", "true")
+        self.assertEqual(self.znodes.get(self.root + "/s"), b"3")
+
+    def test_semaphore_of_another_number(self):
+        # Which is found out when a place in the queue has been asked for already.
+        self.zksh("semaphore", "/s", "3", "--", "true")
+        for _ in range(2):
+            result = run_zksh("-s", self.far.address + self.root, "semaphore", "/s", "5", "--", "true",
+                              env=environment(self.directory))
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("/s is a semaphore of 3, not 5", result.stderr)
+        self.assertEqual(self.znodes.children(self.root + "/s/locks"), [])
+
+    def test_first_semaphore(self):
+        result = run_zksh("-s", self.far.address + self.root, "semaphore", "/new/s", "3", "--", "true",
+                          env=environment(self.directory))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.znodes.get(self.root + "/new/s"), b"3")
 
     def test_views(self):
         holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "/h", "--", "cat"], stdin=subprocess.PIPE,
