@@ -383,6 +383,26 @@ TEST(ReplyValidator, AConnectionIsGivenUpWhenNoAnswerComes) {
   EXPECT_FALSE(conversation.give_up_at());
 }
 
+TEST(ReplyValidator, AKilobyteOfAnAnswerProlongsTheWait) {
+  using namespace std::chrono_literals;
+  WireConversation conversation;
+  conversation.tell(std::make_shared<SessionLease>(), nullptr, 16s, 16s);
+  conversation.note_request(number(1) + number(4));
+  const auto due = conversation.give_up_at();
+  ASSERT_TRUE(due);
+  for (int i = 0; i < 1023; ++i) conversation.note_part(1);
+  EXPECT_EQ(conversation.give_up_at(), due) << "a byte now and then";
+  conversation.note_part(1);
+  EXPECT_GT(conversation.give_up_at(), due);
+  const auto later = conversation.give_up_at();
+  conversation.note_part(1023);
+  EXPECT_EQ(conversation.give_up_at(), later);
+  conversation.note_request(transaction(2, {13}));
+  const auto check = conversation.give_up_at();
+  conversation.note_part(5000);
+  EXPECT_EQ(conversation.give_up_at(), check) << "a lock's deadline stands";
+}
+
 TEST(ReplyValidator, MoreThanAMinuteIsWaitedWhereItWasAskedFor) {
   EXPECT_EQ(request_patience(30000, 4000).count(), 4000);
   EXPECT_EQ(request_patience(4000, 40000).count(), 40000);
