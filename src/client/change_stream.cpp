@@ -277,13 +277,13 @@ void ChangeStream::report_native(bool missed, std::vector<NodeChange>& changes,
     changes.push_back(std::move(change));
     return true;
   };
-  ask_in_order(events, usual_window, ask, take);
+  ask_in_order(events, window_of(client_), ask, take);
 }
 
 /// Returns false if the connection was lost meanwhile.
 bool ChangeStream::read(Found& nodes, const std::stop_token& stop) {
   return ask_in_order(
-      nodes, usual_window, [&](const auto& node) { return ask(node.first); },
+      nodes, window_of(client_), [&](const auto& node) { return ask(node.first); },
       [&](auto& node, Reading& reading) { return take(node.first, reading, node.second, stop); });
 }
 

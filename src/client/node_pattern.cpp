@@ -22,7 +22,7 @@ std::vector<std::string> children_matching(Client& client, const std::vector<std
                                            const std::stop_token& stop) {
   std::vector<std::string> matches;
   ask_in_order(
-      parents, usual_window,
+      parents, window_of(client),
       [&](const std::string& path) { return client.start_children(path, Watch::none()); },
       [&](const std::string& path, const Pending<Children>& pending) {
         const auto answer = client.await(pending, stop);
@@ -39,7 +39,7 @@ std::vector<std::string> existing(Client& client, const std::vector<std::string>
                                   const std::stop_token& stop) {
   std::vector<std::string> nodes;
   ask_in_order(
-      paths, usual_window,
+      paths, window_of(client),
       [&](const std::string& path) { return client.start_exists(path, Watch::none()); },
       [&](const std::string& path, const Pending<Stat>& pending) {
         if (found(client.await(pending, stop).code, path)) nodes.push_back(path);

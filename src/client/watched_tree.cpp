@@ -259,10 +259,11 @@ void WatchedTree::note_deleted(const Event& event, Node& node) {
 }
 
 int WatchedTree::catch_up(const std::stop_token& stop) {
+  const auto window = window_of(client_);
   std::deque<Request> sent;
   int trouble = code::ok;
   while (!requests_.empty() || !sent.empty()) {
-    if (!requests_.empty() && sent.size() < usual_window) {
+    if (!requests_.empty() && sent.size() < window) {
       send(sent.emplace_back(std::move(requests_.front())));
       requests_.pop_front();
       continue;

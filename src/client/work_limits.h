@@ -5,15 +5,17 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <stop_token>
 
 namespace zksh {
 
-/// Requests in flight: enough to hide the round trip; more would only fill the server's queue.
+/// Requests in flight near the servers: enough to hide the round trip; more would only fill their
+/// queues.
 inline constexpr std::size_t usual_window = 256;
 
 struct WorkLimits {
-  std::size_t window = usual_window;  ///< requests in flight
+  std::size_t window = 0;  ///< requests in flight; 0: as many as the link needs (FlightWindow)
   /// Requests per second; each operation of a transaction counts. 0: no limit.
   std::size_t rate = 0;
 };
@@ -32,6 +34,37 @@ class Pace {
   std::size_t rate_;
   Clock::time_point next_{};  ///< when the next request may be sent
 };
+
+/// How much may be in flight: what a server answers during a round trip, so that it always has
+/// work. That is the rate at which it answers times the round trip, both measured as it goes. If
+/// answers take longer than two round trips, they wait for each other, or for those of others, to
+/// whom this gives way. Used on one thread.
+class FlightWindow {
+ public:
+  struct Size {
+    std::size_t least = usual_window;  ///< which is also enough near the servers
+    std::size_t rate = 20'000;         ///< answers a second, as far as is not known
+    std::size_t fixed = 0;             ///< the user's; 0: as described
+  };
+
+  FlightWindow(Client& client, Size size) : client_(client), size_(size) {}
+
+  std::size_t now();
+  /// An answer has arrived after `took`; `in_flight` were, when its request was sent.
+  void learn(std::size_t in_flight, Clock::duration took);
+
+ private:
+  std::size_t within_limits(double count) const;
+
+  Client& client_;
+  Size size_;
+  std::optional<std::size_t> now_{};
+};
+
+/// The requests that may be in flight at first.
+inline std::size_t window_of(Client& client, const WorkLimits& limits = {}) {
+  return FlightWindow(client, {.fixed = limits.window}).now();
+}
 
 /// Sends a request for each item with `ask`, at most `window` of them ahead, and passes each item
 /// with what `ask` returned to `take`, in order. Ends, and returns false, once `take` returns

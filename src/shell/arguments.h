@@ -23,9 +23,9 @@ struct ScriptSource {
 };
 
 struct PipeSettings {
-  std::size_t window = 256;  ///< the most answers that may be outstanding
-  std::int64_t rate = 0;     ///< maximum lines per second; 0: no limit
-  bool quiet = false;        ///< no tally at the end
+  std::size_t window = 0;  ///< the most answers that may be outstanding; 0: as in WorkLimits
+  std::int64_t rate = 0;   ///< maximum lines per second; 0: no limit
+  bool quiet = false;      ///< no tally at the end
 };
 
 struct Arguments {

@@ -6,6 +6,7 @@
 #include "base/words.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
+#include "client/work_limits.h"
 #include "command/report.h"
 
 #include <fmt/core.h>
@@ -33,6 +34,8 @@ struct InFlight {
   std::size_t number = 0;
   std::string line;
   Interpreter::Begun begun;
+  std::size_t in_flight = 0;    ///< lines, with this one
+  Clock::time_point sent_at{};  ///< about
   Chunks output{};
   bool reported = false;  ///< its failure was reported, with its place
 
@@ -50,6 +53,7 @@ class Pipeline {
         reader_(reader),
         name_(std::move(name)),
         settings_(settings),
+        window_(interpreter.client(), {.fixed = settings.window}),
         stop_(std::move(stop)) {}
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -77,8 +81,8 @@ class Pipeline {
 
  private:
   bool goes_on() const { return !stop_.stop_requested() && !interpreter_.quit() && !cut_off_; }
-  bool is_full() const {
-    return flight_.size() >= settings_.window || (bytes_ > most_bytes && !flight_.empty());
+  bool is_full() {
+    return flight_.size() >= window_.now() || (bytes_ > most_bytes && !flight_.empty());
   }
 
   /// Sends a line, or runs it after all before it if its command has no halves.
@@ -100,6 +104,8 @@ class Pipeline {
     next.reported = out_.place_shown();
     cut_off_ = !next.begun.sent.is_pending() && next.begun.sent.finish() == status::no_connection;
     bytes_ += next.line.size();
+    next.in_flight = flight_.size() + 1;
+    next.sent_at = Clock::now();
     flight_.push_back(std::move(next));
   }
 
@@ -167,6 +173,7 @@ class Pipeline {
     const auto first = std::move(flight_.front());
     flight_.pop_front();
     bytes_ -= first.line.size();
+    window_.learn(first.in_flight, Clock::now() - first.sent_at);
     std::ranges::move(first.output, std::back_inserter(finished_output_));
     out_.set_place({name_, first.number});
     out_.gather(&finished_output_);
@@ -262,6 +269,7 @@ class Pipeline {
   LineReader& reader_;
   std::string name_;
   PipeSettings settings_;
+  FlightWindow window_;
   std::stop_token stop_;
   std::deque<InFlight> flight_;
   std::size_t bytes_ = 0;   ///< of the lines in flight

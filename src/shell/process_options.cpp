@@ -69,7 +69,7 @@ constexpr auto all_options = std::to_array<ProcessOption>(
      {"-q,--quiet", "",
       "Print results and errors only: no news of the connection, locks or the sandbox, no tally"},
      {"--pipe", "", "Send the commands of standard input or -f without waiting for each answer"},
-     {"--window", "N", "With --pipe: maximum number of outstanding requests (256)"},
+     {"--window", "N", "With --pipe: maximum number of outstanding requests"},
      {"--rate", "N", "With --pipe: maximum number of commands per second"},
      {"-o,--output", "FORMAT",
       "Output format: zkcli (as zkCli.sh prints; also: text, table), plain (one item a line) or "

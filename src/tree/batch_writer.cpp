@@ -12,9 +12,12 @@ namespace {
 
 // Half of the server's default request limit (jute.maxbuffer, 1 MiB).
 constexpr std::size_t batch_bytes = 512U << 10U;
-// The server applies one while the next ones are on their way. More would only take memory, and
-// time after Ctrl-C: closing the session waits for what was sent.
+// Near the server, which applies one while the next ones are on their way. More would only take
+// memory, and time after Ctrl-C: closing the session waits for what was sent.
 constexpr std::size_t transactions_in_flight = 4;
+constexpr std::size_t most_bytes_in_flight = 4U << 20U;
+// What servers have been seen to do.
+constexpr std::size_t writes_a_second = 400'000;
 // The bytes of each operation in a transaction, besides path, value and ACL.
 constexpr std::size_t bytes_of_header = 32;
 
@@ -100,18 +103,24 @@ std::optional<int> BatchWriter::code_of(const PendingAnswer& answer, const Monit
       answer);
 }
 
+/// With a count that keeps to the rate: a thousand at once and then a long pause would not be a
+/// steady one.
+BatchWriter::Batching BatchWriter::paced(Batching batching) {
+  constexpr std::size_t tenth = 10;
+  if (batching.limits.rate > 0)
+    batching.count = std::min(batching.count, batching.limits.rate / tenth);
+  batching.count = std::max<std::size_t>(batching.count, 1);
+  return batching;
+}
+
 BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)
     : client_(client),
-      batching_(batching),
+      batching_(paced(batching)),
       done_(std::move(done)),
       stop_(std::move(stop)),
-      pace_(client, batching.limits.rate) {
-  // A thousand at once and then a long pause would not be a steady rate.
-  constexpr std::size_t tenth = 10;
-  if (batching_.limits.rate > 0)
-    batching_.count = std::min(batching_.count, batching_.limits.rate / tenth);
-  batching_.count = std::max<std::size_t>(batching_.count, 1);
-}
+      pace_(client, batching.limits.rate),
+      window_(client,
+              {.least = transactions_in_flight * batching_.count, .rate = writes_a_second}) {}
 
 void BatchWriter::add(Write write) {
   const auto bytes = size_of(write);
@@ -138,11 +147,11 @@ void BatchWriter::send_collected() {
   send(std::exchange(collected_, {}), std::exchange(collected_bytes_, 0));
 }
 
-bool BatchWriter::has_room() const {
+bool BatchWriter::has_room() {
   if (sent_.empty()) return true;
-  return sent_.size() < batching_.limits.window &&
-         in_flight_ < transactions_in_flight * batching_.count &&
-         bytes_in_flight_ < transactions_in_flight * batch_bytes;
+  const auto most = batching_.limits.window;
+  return (most == 0 || sent_.size() < most) && in_flight_ < window_.now() &&
+         bytes_in_flight_ < most_bytes_in_flight;
 }
 
 /// Whether the last request is known to be lost with its connection: servers would then get the
@@ -169,6 +178,8 @@ void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
   bytes_in_flight_ += bytes;
   auto sent = start(std::move(writes));
   sent.bytes = bytes;
+  sent.in_flight = in_flight_;
+  sent.at = Clock::now();
   sent_.push_back(std::move(sent));
 }
 
@@ -219,6 +230,7 @@ void BatchWriter::take_answers() {
     auto first = std::move(sent_.front());
     sent_.pop_front();
     bytes_in_flight_ -= first.bytes;
+    window_.learn(first.in_flight, Clock::now() - first.at);
     settle(std::move(first));
   }
 }

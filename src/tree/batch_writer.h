@@ -81,6 +81,8 @@ class BatchWriter {
   struct Sent {
     std::vector<Write> writes{};
     std::size_t bytes = 0;
+    std::size_t in_flight = 0;  ///< writes, with these
+    Clock::time_point at{};     ///< when they were sent
     PendingAnswer answer{};
     bool sent_before = false;  ///< for a single write
     bool overtook = false;     ///< reached the servers before a write that should have come first
@@ -94,7 +96,8 @@ class BatchWriter {
 
   /// nullopt: it has not arrived.
   static std::optional<int> code_of(const PendingAnswer& answer, const Monitor::Held& held);
-  bool has_room() const;
+  static Batching paced(Batching batching);
+  bool has_room();
   bool last_was_lost() const;
   void send(std::vector<Write> writes, std::size_t bytes);
   void send_collected();
@@ -114,6 +117,7 @@ class BatchWriter {
   Done done_;
   std::stop_token stop_;
   Pace pace_;
+  FlightWindow window_;  ///< for operations
   std::vector<Write> collected_;
   std::size_t collected_bytes_ = 0;
   std::deque<Sent> sent_;

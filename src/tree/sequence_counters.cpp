@@ -87,7 +87,7 @@ void SequenceCounters::read_counters(Context& cx) {
     parent.next = sequence_counter(now.value) + (cx.rehearsal ? parent.created : 0);
     return true;
   };
-  ask_in_order(suspects_, plan_.limits.window, start, take);
+  ask_in_order(suspects_, window_of(cx.client, plan_.limits), start, take);
   std::erase_if(suspects_, [](const Parent& parent) { return parent.steps() <= 0; });
 }
 

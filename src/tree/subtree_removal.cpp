@@ -76,7 +76,7 @@ class Explorer {
   Explorer(Client& client, const WorkLimits& limits, std::function<void(std::size_t)> progress,
            const std::stop_token& stop)
       : client_(client),
-        window_(limits.window),
+        limits_(limits),
         pace_(client, limits.rate),
         progress_(std::move(progress)),
         stop_(stop) {}
@@ -84,11 +84,12 @@ class Explorer {
   /// Returns nullopt if the nodes take too much memory. Skips missing tops if `may_be_missing`.
   std::optional<FoundTree> explore(const std::vector<std::string>& tops, bool may_be_missing) {
     client_.await_connection(tops.front(), stop_);
+    const auto window = window_of(client_, limits_);
     for (const auto& top : tops) found_.add(FoundTree::no_parent, top);
     ask_each(0, found_.size());
     tops_may_be_missing_ = may_be_missing;
     while (!to_ask_.empty() || !asked_.empty()) {
-      while (!to_ask_.empty() && asked_.size() < window_) ask_next();
+      while (!to_ask_.empty() && asked_.size() < window) ask_next();
       await_some();
       while (!asked_.empty() && take_answer())
         if (found_.memory() > most_memory) return std::nullopt;
@@ -170,7 +171,7 @@ class Explorer {
   }
 
   Client& client_;
-  std::size_t window_;
+  WorkLimits limits_;
   Pace pace_;
   std::function<void(std::size_t)> progress_;
   const std::stop_token& stop_;

@@ -72,10 +72,17 @@ using WalkStops = std::list<WalkStop>;
 /// The limit for values that wait to be visited, and for those that are expected.
 constexpr std::size_t value_bytes = 16U << 20U;
 constexpr std::size_t bytes_expected = 4U << 20U;
-/// The limits for values in one answer and on their way, however small they have been so far: the
-/// next ones may take a mebibyte each, and the server has them in memory, some several times.
-constexpr std::size_t most_values_at_once = 8;
-constexpr std::size_t most_values = 32;
+/// The limits for values in one answer, and near the server on their way, however small they have
+/// been so far: the next ones may take a mebibyte each, and the server has them in memory, those of
+/// an answer several times.
+constexpr std::size_t most_values_at_once = 64;
+constexpr std::size_t most_values = 512;
+/// How much faster than the number of values that have been read the number on their way may grow.
+constexpr std::size_t growth_of_values = 16;
+/// Near the server, for lists of children.
+constexpr std::size_t most_lists = 2048;
+/// What servers have been seen to do.
+constexpr std::size_t batched_reads_a_second = 200'000;
 /// Values of this size are not read for their Stats.
 constexpr std::size_t small_value = 4096;
 
@@ -89,7 +96,7 @@ class BatchSize {
     constexpr std::size_t usual_answer = 256U << 10U;
     if (bytes > usual_answer)
       now_ = std::max<std::size_t>(1, usual_answer * nodes / bytes);
-    else if (nodes >= now_)
+    else if (2 * nodes > now_)
       now_ = std::min(most_, 2 * now_);
   }
 
@@ -109,21 +116,30 @@ class WalkReads {
         pace_(client, plan.limits.rate),
         takes_values_(plan.data || plan.stats),
         // The sizes of values are not known at first.
-        size_(takes_values_ ? 4 : 256, std::min({takes_values_ ? most_values_at_once : 256,
-                                                 plan.limits.window, fifth_of_a_second() / 2 + 1})),
-        most_nodes_(std::min(takes_values_ ? most_values : 8 * plan.limits.window,
-                             fifth_of_a_second() + 2)) {}
+        size_(takes_values_ ? 4 : 256,
+              std::min({takes_values_ ? most_values_at_once : 256,
+                        plan.limits.window > 0 ? plan.limits.window : usual_window,
+                        fifth_of_a_second() / 2 + 1})),
+        requests_(client, {.fixed = plan.limits.window}),
+        nodes_(client, {.least = takes_values_ ? most_values : most_lists,
+                        .rate = batched_reads_a_second,
+                        .fixed = takes_values_ ? std::min(most_values, 8 * plan.limits.window)
+                                               : 8 * plan.limits.window}) {}
 
-  /// Whether another node may be requested; `first`: the node that all others wait for.
-  bool has_room(bool first) const {
-    const auto nodes = nodes_in_flight_ + next_.size();
-    if (nodes == 0 && first) return true;
-    const auto requests =
-        requests_in_flight_ + (are_batched_ ? next_.size() / size_.now() : next_.size());
-    if (requests >= plan_.limits.window) return false;
-    if (are_batched_ && nodes >= most_nodes_) return false;
-    const auto expected = (nodes + 1) * usual_value_;
-    return expected <= bytes_expected && (first || bytes_ahead_ + expected <= value_bytes);
+  /// How many nodes may have been asked for and not visited: enough to fill the window while the
+  /// first one waits for its children, but little memory.
+  std::size_t most_ahead() {
+    constexpr std::size_t usual = 4096;
+    const auto waiting = takes_values_ ? most_waiting() : 0;
+    return std::max({usual, 4 * plan_.limits.window, most_nodes() + waiting});
+  }
+
+  /// Whether another node may be asked for; `first`: the node that all others wait for.
+  bool has_room(bool first) {
+    const auto span = takes_values_ ? most_waiting() : at_once();
+    if (next_.size() < at_once()) is_collecting_ = true;
+    if (next_.size() >= span) is_collecting_ = false;
+    return is_collecting_ || (first && next_.size() < 2 * span);
   }
 
   /// Has a node read, with the next ones.
@@ -134,21 +150,26 @@ class WalkReads {
       what = What::Value;
     else if (is_leaf(*node))
       what = What::Stat;
-    add({.node = node, .what = what, .reads_acl = plan_.acls});
+    next_.push_back({.node = node, .what = what, .reads_acl = plan_.acls});
+    if (!takes_values_ && next_.size() >= at_once()) send_all();
   }
 
-  /// Sends what has been asked for. Blocks to keep to the rate.
+  /// Sends as much of what has been asked for as may be in flight. Blocks to keep to the rate.
   void send_all() {
-    send(std::exchange(next_, {}), mean_value_ >= small_value || plan_.watch.is_set());
+    while (!next_.empty()) {
+      const auto count = room();
+      if (count == 0) break;
+      send(pick(count), reads_singly());
+    }
     send(std::exchange(next_single_, {}), true);
   }
 
   /// Blocks until some requests in flight are answered. Throws Cancelled.
   void await_some() {
     if (batches_.empty()) return;
-    // Answers arrive in the order of requests. If each node has one, waiting for one in the middle
-    // saves wake-ups, each of which costs more than handling an answer.
-    const auto& awaited = are_batched_ ? batches_.front() : batches_[(batches_.size() - 1) / 2];
+    // Answers arrive in the order of requests. Waiting for one in the middle saves wake-ups, each
+    // of which costs more than handling an answer.
+    const auto& awaited = batches_[(batches_.size() - 1) / 2];
     if (!client_.monitor().wait(
             stop_, [&](const Monitor::Held& held) { return awaited.is_answered(held); }))
       throw Cancelled();
@@ -172,6 +193,8 @@ class WalkReads {
         continue;
       }
       last_answer_ = Clock::now();
+      requests_.learn(batch.requests_in_flight, last_answer_ - batch.sent);
+      nodes_.learn(batch.nodes_in_flight, last_answer_ - batch.sent);
       std::size_t bytes = 0;
       for (std::size_t i = 0; i < batch.asked.size(); ++i) {
         auto& asked = batch.asked[i];
@@ -198,6 +221,10 @@ class WalkReads {
     Reads reads{};
     std::vector<Pending<NodeAcl>> acls{};  ///< null where none is read
     bool is_single = false;                ///< a request for each, on purpose
+    Clock::time_point sent{};
+    // With its own:
+    std::size_t requests_in_flight = 0;
+    std::size_t nodes_in_flight = 0;
 
     std::size_t requests() const {
       return reads.requests + acls.size() -
@@ -210,9 +237,60 @@ class WalkReads {
     }
   };
 
-  void add(Asked asked) {
-    next_.push_back(asked);
-    if (next_.size() >= size_.now()) send_all();
+  /// The number of nodes that are sent, and awaited, together.
+  std::size_t at_once() const {
+    constexpr std::size_t most_requests = 32;
+    return are_batched_ ? size_.now() : std::min(size_.now(), most_requests);
+  }
+
+  /// How many nodes may be on their way.
+  std::size_t most_nodes() {
+    const auto most = std::min(nodes_.now(), fifth_of_a_second() + 2);
+    return takes_values_ ? std::min(most, growth_of_values * (values_ + 2)) : most;
+  }
+
+  /// The limit for nodes whose values are to be asked for.
+  std::size_t most_waiting() {
+    constexpr std::size_t usual = 4096;
+    return std::min(std::max(usual, most_nodes()), fifth_of_a_second() + 2);
+  }
+
+  /// Whether there are Stats to read, but the values are too large to come with them.
+  bool reads_stats_alone() const { return !plan_.data && mean_value_ >= small_value; }
+  bool reads_singly() const { return reads_stats_alone() || plan_.watch.is_set(); }
+
+  /// How many nodes may be sent together now.
+  std::size_t room() {
+    const auto left = [](std::size_t most, std::size_t now) { return most > now ? most - now : 0; };
+    const bool is_batched = are_batched_ && !reads_singly();
+    auto count = std::min(at_once(), left(requests_.now(), requests_in_flight_));
+    if (is_batched) count = std::min(count, left(most_nodes(), nodes_in_flight_));
+    if (takes_values_ && !reads_singly() && usual_value_ > 0) {
+      const auto bytes = std::min(bytes_expected, left(value_bytes, bytes_ahead_));
+      count = std::min(count, left(bytes / usual_value_, nodes_in_flight_));
+    }
+    return nodes_in_flight_ == 0 ? std::max<std::size_t>(count, 1) : count;
+  }
+
+  /// Takes the nodes that are sent next. Neighbours are often alike. So as long as values seem to
+  /// be small, takes nodes that are far from each other: then the first few answers tell of large
+  /// ones, and no answer has many. Else the first in the order of the visits.
+  std::vector<Asked> pick(std::size_t count) {
+    const auto all = next_.size();
+    if (count >= all) return std::exchange(next_, {});
+    const bool in_order = all * usual_value_ > bytes_expected;
+    if (takes_values_ && in_order)
+      std::ranges::sort(next_, {},
+                        [](const Asked& one) { return one.node->row->key_below(one.node->place); });
+    const bool is_spread = takes_values_ && !in_order;
+    std::vector<Asked> some;
+    std::vector<Asked> others;
+    for (std::size_t i = 0; i < all; ++i) {
+      const bool is_next = some.size() < count && (!is_spread || i == some.size() * all / count);
+      (is_next ? some : others).push_back(next_[i]);
+    }
+    next_ = std::move(others);
+    return some;
   }
 
   void send(std::vector<Asked> asked, bool is_single) {
@@ -226,9 +304,12 @@ class WalkReads {
     batch.reads = is_single ? client_.read_singly(ops, plan_.watch) : client_.start_reads(ops);
     for (const auto& [node, what, reads_acl] : asked)
       batch.acls.push_back(reads_acl ? client_.start_get_acl(node->node.path) : nullptr);
-    if (!is_single) are_batched_ = batch.reads.requests < asked.size();
+    if (!is_single && asked.size() > 1) are_batched_ = batch.reads.requests < asked.size();
     nodes_in_flight_ += asked.size();
     requests_in_flight_ += batch.requests();
+    batch.sent = Clock::now();
+    batch.nodes_in_flight = nodes_in_flight_;
+    batch.requests_in_flight = requests_in_flight_;
     batch.asked = std::move(asked);
     batches_.push_back(std::move(batch));
   }
@@ -280,7 +361,7 @@ class WalkReads {
       }
       if (is_refused) node.stat_readable = false;
       if (asked.what == What::Value && node.stat.num_children > 0 && !is_leaf(stop))
-        return next_.push_back({.node = asked.node, .what = What::Names});
+        return void(next_.insert(next_.begin(), {.node = asked.node, .what = What::Names}));
     }
     static const auto no_names = std::make_shared<const NameList>();
     if (!node.children) node.children = no_names;
@@ -300,14 +381,14 @@ class WalkReads {
     node.stat = result.stat;
     const auto size = static_cast<std::size_t>(std::max(node.stat.data_length, 0));
     mean_value_ += (static_cast<double>(size) - mean_value_) / 32;
-    if (what != What::Value) return;
-    node.data = std::move(result.data);
-    usual_value_ = std::max(size, usual_value_ - usual_value_ / 64);
+    usual_value_ = std::max(size, usual_value_ - usual_value_ / 16);
+    ++values_;
+    if (what == What::Value) node.data = std::move(result.data);
   }
 
   /// The number of nodes that the rate allows within that time: answers are looked at in between.
   std::size_t fifth_of_a_second() const {
-    return plan_.limits.rate == 0 ? most_values << 20U : plan_.limits.rate / 5;
+    return plan_.limits.rate == 0 ? std::size_t{1} << 30U : plan_.limits.rate / 5;
   }
 
   bool is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
@@ -322,14 +403,17 @@ class WalkReads {
   Pace pace_;
   const bool takes_values_;  ///< from the server, be it for their Stats
   BatchSize size_;
-  const std::size_t most_nodes_;    ///< on their way, in batches
-  std::vector<Asked> next_;         ///< to be sent, together
+  FlightWindow requests_;
+  FlightWindow nodes_;              ///< in batches
+  std::vector<Asked> next_;         ///< to be sent
   std::vector<Asked> next_single_;  ///< to be sent, each by itself
   std::deque<Batch> batches_;
-  bool are_batched_ = false;  ///< as far as is known
+  bool is_collecting_ = true;  ///< nodes to be sent
+  bool are_batched_ = false;   ///< as far as is known
   std::size_t requests_in_flight_ = 0;
   std::size_t nodes_in_flight_ = 0;
-  std::size_t usual_value_ = 0;  ///< roughly the largest of recent values that are kept, in bytes
+  std::size_t values_ = 0;       ///< how many have been read
+  std::size_t usual_value_ = 0;  ///< roughly the largest of recent ones, in bytes
   double mean_value_ = 0;        ///< of recent values
   std::size_t bytes_ahead_ = 0;  ///< of complete nodes not yet visited
   Clock::time_point last_answer_ = Clock::now();
@@ -338,12 +422,7 @@ class WalkReads {
 class Walk {
  public:
   Walk(Client& client, const WalkPlan& plan, const std::stop_token& stop)
-      : client_(client),
-        plan_(plan),
-        stop_(stop),
-        // Enough to fill the window while the first node waits for its children, but little memory.
-        reach_(std::max<std::size_t>(4096, 4 * plan.limits.window)),
-        reads_(client, plan, stop) {}
+      : client_(client), plan_(plan), stop_(stop), reads_(client, plan, stop) {}
 
   void run() {
     if (plan_.tops.empty()) return;
@@ -384,7 +463,7 @@ class Walk {
 
   void ask_ahead() {
     while (!rows_.empty() && reads_.has_room(first_is_unasked()) &&
-           (nodes_ahead_ < reach_ || first_is_unasked())) {
+           (nodes_ahead_ < reads_.most_ahead() || first_is_unasked())) {
       const auto first = rows_.begin();
       const auto marker = first->second;
       auto& row = *marker->row;
@@ -451,7 +530,6 @@ class Walk {
   Client& client_;
   const WalkPlan& plan_;
   const std::stop_token& stop_;
-  std::size_t reach_;
   WalkReads reads_;
   WalkStops ahead_;
   std::map<std::string, WalkStops::iterator> rows_;  ///< by key
@@ -470,10 +548,10 @@ void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop
 void visit_subtree(Client& client, const std::string& top, const Watch& watch,
                    const WorkLimits& limits, const std::function<void(const std::string&)>& visit,
                    const std::stop_token& stop) {
-  client.get(top, watch, stop);
+  if (watch.is_set()) client.get(top, watch, stop);
   const auto enter = [&](const TreeNode& node) {
-    if (node.depth == 0) visit(top);
     if (!node.readable) throw ZkError(code::no_auth, node.path);
+    if (node.depth == 0) visit(top);
     for (std::size_t i = 0; i < node.children->size(); ++i)
       visit(join_path(node.path, (*node.children)[i]));
   };

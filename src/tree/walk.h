@@ -62,14 +62,16 @@ struct WalkPlan {
 /// names. Nodes that vanish meanwhile are skipped.
 ///
 /// Sends requests ahead of the visits, those for the next nodes in the order first, and each for as
-/// many nodes as the server can read at once (Client::start_reads). Never are more than 32 values
-/// on their way, or more than 4 MiB of them expected, since the server has its answers in memory.
-/// ACLs take a request each. Memory is bounded by a few thousand nodes and 16 MiB of values ahead
-/// of the visits, plus the names and paths of the rows of siblings on the path. If these names take
-/// more than 768 MiB, or the paths, or those from the top down to a node, more than 64 MiB, Error
-/// is thrown: the tree may be endless. After a lost connection, waits as long as await_reconnection
-/// does, and repeats what was not answered, in a new session if necessary. Blocks. Throws ZkError
-/// for what cannot be read for other reasons than its ACL; Cancelled; and what the callbacks throw.
+/// many nodes as the server can read at once (Client::start_reads), as many as the link needs
+/// (FlightWindow). Never are more than 4 MiB of values expected, as far as those that were read
+/// tell, since the server has its answers in memory. ACLs take a request each. Memory is bounded by
+/// a few thousand nodes, as many as are on their way if the servers are far away, and 16 MiB of
+/// values ahead of the visits, plus the names and paths of the rows of siblings on the path. If
+/// these names take more than 768 MiB, or the paths, or those from the top down to a node, more
+/// than 64 MiB, Error is thrown: the tree may be endless. After a lost connection, waits as long as
+/// await_reconnection does, and repeats what was not answered, in a new session if necessary.
+/// Blocks. Throws ZkError for what cannot be read for other reasons than its ACL; Cancelled; and
+/// what the callbacks throw.
 void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop);
 
 /// Calls `visit(path)` for a node and all descendants in the order of zkCli's `ls -R`: a node's

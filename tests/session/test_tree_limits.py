@@ -6,6 +6,7 @@ import time
 import unittest
 
 from tree_case import TreeTest, filled_paths, in_order_of_ls
+from server import Server, needs
 
 NOBODY = "digest:ann:AQEBAQEBAQEBAQEBAQEBAQEBAQE=:cdrwa"
 
@@ -173,6 +174,30 @@ class Hostile(TreeTest):
                          f"{501 - len(kept) - 1} of 501 nodes were deleted; "
                          f"the first failure: Insufficient permission : {keeper}/n\\d+\n$")
         self.assertEqual(self.listed(), ["/", "/tree", *kept])
+
+
+@needs(3, 6)
+class SmallServer(TreeTest):
+    """Many values are read with one request, and the server has the answer in memory, some of it several times."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server(cls.config, jvm_flags=["-Xmx200m"]))
+        cls.roots = 0
+
+    def test_large_values_behind_many_small_ones(self):
+        self.fill(10_000, 1)
+        for i in range(45):
+            self.znodes.create(f"{self.root}/tree/z{i:02}", b"x" * 1_000_000)
+        for i in range(600):  # the server also keeps the last 500 writes
+            self.znodes.create(f"{self.root}/tree/a{i:03}")
+        for command in (("du", "-s", "/tree"), ("tree", "/tree"), ("count", "-a", "/tree"), ("dump", "/tree"),
+                        ("diff", "/tree", "/tree"), ("grep", "-l", "xxxx", "/tree")):
+            with self.subTest(command):
+                status, out, err = self.run_zksh(*command)
+                self.assertEqual((status, err), (0, ""))
+                self.assertIsNone(self.server.process.poll(), "the server has no memory left")
+        self.assertEqual(out.split(), [f"/tree/z{i:02}" for i in range(45)])
 
 
 if __name__ == "__main__":

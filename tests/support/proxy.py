@@ -2,16 +2,23 @@
 
     with Proxy(server.port) as proxy: ... proxy.address ...; proxy.swallow(); ...; proxy.cut()
 """
+import collections
 import selectors
 import socket
 import threading
+import time
 
 
 class Proxy:
     """Passes bytes both ways. After swallow() requests reach the server, answers are dropped; after
-    block() nothing reaches anybody, as behind a firewall that drops packets."""
+    block() nothing reaches anybody, as behind a firewall that drops packets. With a delay, in seconds,
+    each way takes that long, as to a server far away."""
 
-    def __init__(self, port, at=("127.0.0.1", 0)):
+    def __init__(self, port, at=("127.0.0.1", 0), delay=0.0):
+        self._delay = delay
+        self._under_way = collections.deque()  # when due, from where, what, and in which round trip
+        # The round trip that what is sent on each side may depend on: the last of what has arrived there.
+        self._heard_by_client = self._heard_by_server = 0
         self._target = ("127.0.0.1", port)
         self._listener = socket.create_server(at)
         self.address = f"{at[0]}:{self._listener.getsockname()[1]}"
@@ -64,13 +71,22 @@ class Proxy:
         self._target = ("127.0.0.1", port)
         self.cut()
 
+    @property
+    def round_trips(self):
+        """How often a client may have waited for an answer before it sent more."""
+        return self._heard_by_client
+
+    def forget_round_trips(self):
+        self._heard_by_client = self._heard_by_server = 0
+
     def _tell(self, order):
         self._order = order
         self._waker.send(b"x")
 
     def _serve(self):
         while True:
-            for key, _ in self._selector.select():
+            wait = max(0.0, self._under_way[0][0] - time.monotonic()) if self._under_way else None
+            for key, _ in self._selector.select(wait):
                 if key.fileobj is self._woken:
                     self._woken.recv(1)
                     self._drop_all()
@@ -82,6 +98,8 @@ class Proxy:
                     self._accept()
                 elif key.fileobj in self._peers:
                     self._pass_on(key.fileobj)
+            while self._under_way and self._under_way[0][0] <= time.monotonic():
+                self._arrive(*self._under_way.popleft()[1:])
 
     def _accept(self):
         client, _ = self._listener.accept()
@@ -102,20 +120,43 @@ class Proxy:
                 self.first_bytes.setdefault(source, data[:4])
             if self._sign and self._sign in data and source not in self._from_server:
                 self._swallows = True
-            if self._blocks:
+            if self._blocks and data:
                 pass
-            elif self._swallows and source in self._from_server:
+            elif self._swallows and source in self._from_server and data:
                 self.swallowed += len(data)
-            elif data:
+            else:
+                self._send(source, data)
+        except OSError:
+            self._send(source, b"")
+
+    def _send(self, source, data):
+        round_trip = self._heard_by_server if source in self._from_server else self._heard_by_client + 1
+        if not self._delay:
+            self._arrive(source, data, round_trip)
+            return
+        self._under_way.append((time.monotonic() + self._delay, source, data, round_trip))
+        if not data:
+            self._selector.unregister(source)
+
+    def _arrive(self, source, data, round_trip):
+        if source not in self._peers:
+            return
+        try:
+            if data:
                 self._peers[source].sendall(data)
         except OSError:
             data = b""
         if not data:
             self._drop(source)
+        elif source in self._from_server:
+            self._heard_by_client = max(self._heard_by_client, round_trip)
+        else:
+            self._heard_by_server = max(self._heard_by_server, round_trip)
 
     def _drop(self, source):
         for one in (source, self._peers[source]):
-            self._selector.unregister(one)
+            if one in self._selector.get_map():
+                self._selector.unregister(one)
             del self._peers[one]
             self._from_server.discard(one)
             one.close()

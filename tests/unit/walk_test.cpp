@@ -131,9 +131,13 @@ class LargeReads final : public ForwardingClient {
   using ForwardingClient::ForwardingClient;
   Reads start_reads(const std::vector<ReadOp>& ops) override {
     most = std::max(most, ops.size());
+    const auto large = std::ranges::count_if(
+        ops, [](const ReadOp& op) { return op.path.find("large") != std::string::npos; });
+    most_large = std::max(most_large, static_cast<std::size_t>(large));
     return ForwardingClient::start_reads(ops);
   }
   std::size_t most = 0;
+  std::size_t most_large = 0;  ///< by name
 };
 
 TEST_F(WalkTest, FewLargeValuesAreReadAtOnce) {
@@ -152,6 +156,20 @@ TEST_F(WalkTest, FewLargeValuesAreReadAtOnce) {
   };
   EXPECT_LE(walk(true), 8U) << "the sizes are not known at first";
   EXPECT_LE(walk(false), 8U) << "Stats alone";
+}
+
+TEST_F(WalkTest, LargeNeighboursBehindManySmallOnesAreNotReadAtOnce) {
+  make("/t");
+  for (int i = 0; i < 6000; ++i) make("/t/" + std::to_string(10000 + i));
+  for (int i = 0; i < 40; ++i)
+    make("/t/large" + std::to_string(10 + i), std::string(1U << 20U, 'x'));
+  client.serve_batches();
+  for (const bool data : {true, false}) {
+    LargeReads reads{client};
+    walk_tree(reads, {.tops = {"/t"}, .data = data}, {});
+    EXPECT_GE(reads.most, 32U) << "small ones are";
+    EXPECT_LE(reads.most_large, 4U);
+  }
 }
 
 TEST_F(WalkTest, ReadsValuesAndAcls) {
