@@ -312,6 +312,8 @@ struct KnownServers {
   };
   /// By numeric address and port, of those that were asked.
   std::map<std::string, Version> versions{};
+  /// How often one has not answered that question: it may have been busy.
+  std::map<std::string, int> silences{};
 };
 
 namespace {
@@ -1252,10 +1254,11 @@ std::chrono::milliseconds tick_of(const ServerAddress& server, std::vector<std::
   return std::chrono::milliseconds(std::max(tick, 0));
 }
 
-/// The version that a server, a numeric address, says it has. `hosts`: what the user calls it.
-/// Blocks for a second at most. Throws Cancelled.
-KnownServers::Version version_of(const std::string& address, std::vector<std::string> hosts,
-                                 const std::stop_token& stop) {
+/// The version that a server, a numeric address, says it has; nullopt: it does not answer. `hosts`:
+/// what the user calls it. Blocks for a second at most. Throws Cancelled.
+std::optional<KnownServers::Version> version_of(const std::string& address,
+                                                std::vector<std::string> hosts,
+                                                const std::stop_token& stop) {
   constexpr std::chrono::seconds patience{1};
   constexpr std::size_t longest_answer = 65536;
   const auto answers =
@@ -1263,13 +1266,14 @@ KnownServers::Version version_of(const std::string& address, std::vector<std::st
                 .word = "srvr",
                 .names = std::move(hosts)}},
               {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
+  if (answers.front().text.empty()) return std::nullopt;
   const auto text = answer_field(answers.front().text, "Zookeeper version");
   KnownServers::Version version;
   const auto* const end = text.data() + text.size();
   const auto [dot, error] = std::from_chars(text.data(), end, version.major);
   if (error != std::errc() || dot == end || *dot != '.' ||
       std::from_chars(dot + 1, end, version.minor).ec != std::errc())
-    return {};
+    return KnownServers::Version{};
   return version;
 }
 
@@ -1543,7 +1547,11 @@ void Session::ask_for_version(const std::stop_token& stop) {
   });
   if (address.empty()) return;
   const auto version = version_of(address, on->hosts_of(address), stop);
-  monitor_.change([&](const Monitor::Held&) { known_servers().versions[address] = version; });
+  constexpr int most_questions = 3;
+  monitor_.change([&](const Monitor::Held&) {
+    if (version || ++known_servers().silences[address] == most_questions)
+      known_servers().versions[address] = version.value_or(KnownServers::Version{});
+  });
 }
 
 void Session::Handle::has_no_version() {

@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -150,7 +151,11 @@ class WalkReads {
       what = What::Value;
     else if (is_leaf(*node))
       what = What::Stat;
-    next_.push_back({.node = node, .what = what, .reads_acl = plan_.acls});
+    // Near the server it takes less to ask only for the names of nodes that have children.
+    const bool is_far = nodes_.now() > most_values && (are_batched_ || values_ == 0);
+    const bool reads_names = what == What::Value && is_far && !is_leaf(*node);
+    next_.push_back(
+        {.node = node, .what = what, .reads_names = reads_names, .reads_acl = plan_.acls});
     if (!takes_values_ && next_.size() >= at_once()) send_all();
   }
 
@@ -167,12 +172,15 @@ class WalkReads {
   /// Blocks until some requests in flight are answered. Throws Cancelled.
   void await_some() {
     if (batches_.empty()) return;
+    const auto answered = [](const Batch& batch) {
+      return [&batch](const Monitor::Held& held) { return batch.is_answered(held); };
+    };
+    if (!client_.monitor().wait(stop_, answered(batches_.front()))) throw Cancelled();
     // Answers arrive in the order of requests. Waiting for one in the middle saves wake-ups, each
-    // of which costs more than handling an answer.
-    const auto& awaited = batches_[(batches_.size() - 1) / 2];
-    if (!client_.monitor().wait(
-            stop_, [&](const Monitor::Held& held) { return awaited.is_answered(held); }))
-      throw Cancelled();
+    // of which costs more than handling an answer. But it may be a round trip behind the first.
+    constexpr std::chrono::milliseconds longest{1};
+    client_.monitor().wait_until(stop_, Clock::now() + longest,
+                                 answered(batches_[(batches_.size() - 1) / 2]));
   }
 
   /// Passes complete nodes to `take`, in the order of first requests unless some are repeated. Asks
@@ -196,11 +204,14 @@ class WalkReads {
       requests_.learn(batch.requests_in_flight, last_answer_ - batch.sent);
       nodes_.learn(batch.nodes_in_flight, last_answer_ - batch.sent);
       std::size_t bytes = 0;
+      auto next = results.begin();
       for (std::size_t i = 0; i < batch.asked.size(); ++i) {
         auto& asked = batch.asked[i];
-        bytes += static_cast<std::size_t>(results[i].stat.data_length) + results[i].names.memory();
+        auto& result = *next++;
+        if (asked.reads_names) add_names(result, *next++);
+        bytes += static_cast<std::size_t>(result.stat.data_length) + result.names.memory();
         if (asked.reads_acl) understand(*asked.node, acls[i]);
-        understand(asked, results[i], batch.is_single);
+        understand(asked, result, batch.is_single);
         if (asked.node->complete) take(asked.node);
       }
       if (!batch.is_single) size_.learn(batch.asked.size(), bytes);
@@ -214,7 +225,10 @@ class WalkReads {
   struct Asked {
     WalkStops::iterator node{};
     ReadOp::What what = ReadOp::What::Value;
+    bool reads_names = false;  ///< with the value
     bool reads_acl = false;
+
+    std::size_t reads() const { return reads_names ? 2 : 1; }
   };
   struct Batch {
     std::vector<Asked> asked{};
@@ -298,12 +312,16 @@ class WalkReads {
     Batch batch{.is_single = is_single};
     std::vector<ReadOp> ops;
     ops.reserve(asked.size());
-    for (const auto& one : asked) ops.push_back({.what = one.what, .path = one.node->node.path});
+    for (const auto& one : asked) {
+      const auto& path = one.node->node.path;
+      ops.push_back({.what = one.what, .path = path});
+      if (one.reads_names) ops.push_back({.what = ReadOp::What::Names, .path = path});
+    }
     const auto acls = std::ranges::count(asked, true, &Asked::reads_acl);
     pace_.take(asked.size() + static_cast<std::size_t>(acls), stop_);
     batch.reads = is_single ? client_.read_singly(ops, plan_.watch) : client_.start_reads(ops);
-    for (const auto& [node, what, reads_acl] : asked)
-      batch.acls.push_back(reads_acl ? client_.start_get_acl(node->node.path) : nullptr);
+    for (const auto& one : asked)
+      batch.acls.push_back(one.reads_acl ? client_.start_get_acl(one.node->node.path) : nullptr);
     if (!is_single && asked.size() > 1) are_batched_ = batch.reads.requests < asked.size();
     nodes_in_flight_ += asked.size();
     requests_in_flight_ += batch.requests();
@@ -328,9 +346,16 @@ class WalkReads {
       if (is_lost) return true;
       results = std::move(outcome.value);
       // What failed as a whole.
-      results.resize(batch.asked.size(), {.code = outcome.code});
+      std::size_t reads = 0;
+      for (const auto& asked : batch.asked) reads += asked.reads();
+      results.resize(reads, {.code = outcome.code});
       return true;
     });
+  }
+
+  static void add_names(ReadResult& to, ReadResult& from) {
+    if (to.code == code::ok) to.code = from.code;
+    to.names = std::move(from.names);
   }
 
   static void understand(WalkStop& stop, Outcome<NodeAcl>& acl) {
@@ -360,7 +385,8 @@ class WalkReads {
         return next_single_.push_back({.node = asked.node, .what = What::Stat});
       }
       if (is_refused) node.stat_readable = false;
-      if (asked.what == What::Value && node.stat.num_children > 0 && !is_leaf(stop))
+      const bool has_names = asked.what != What::Value || asked.reads_names || is_leaf(stop);
+      if (!has_names && node.stat.num_children > 0)
         return void(next_.insert(next_.begin(), {.node = asked.node, .what = What::Names}));
     }
     static const auto no_names = std::make_shared<const NameList>();
@@ -371,13 +397,11 @@ class WalkReads {
 
   void take_result(TreeNode& node, ReadOp::What what, ReadResult& result) {
     using What = ReadOp::What;
-    if (what == What::Names || what == What::Listing) {
-      if (!result.names.empty()) {
-        result.names.sort(stop_);
-        node.children = std::make_shared<const NameList>(std::move(result.names));
-      }
-      if (plan_.data) return;
+    if (!result.names.empty()) {
+      result.names.sort(stop_);
+      node.children = std::make_shared<const NameList>(std::move(result.names));
     }
+    if (what == What::Names && plan_.data) return;
     node.stat = result.stat;
     const auto size = static_cast<std::size_t>(std::max(node.stat.data_length, 0));
     mean_value_ += (static_cast<double>(size) - mean_value_) / 32;
