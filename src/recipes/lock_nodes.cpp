@@ -44,6 +44,7 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
       if (!made) made = co_await find();
       unsure_ = holding_.session != session || !same_session();
       if (made && !unsure_) {
+        parents_exist_ = true;
         requests_.set_own_node(holding_.nodes.front());
         co_return code::ok;
       }
@@ -58,6 +59,7 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
     if (result != code::no_node)
       throw ZkError(result, std::string(parent_path(plan_.nodes.front().path)));
     ++race;
+    parents_exist_ = false;
     co_await find_missing();
   }
   throw Error(fmt::format("{} keeps disappearing: somebody deletes it again and again",
@@ -120,10 +122,11 @@ Task<int> LockNodes::create_all(const std::function<void()>& on_sent) {
 }
 
 /// What is sent behind the creation, without knowing its answer. Far away that includes what would
-/// be needed if a parent were missing.
+/// be needed if a parent were missing, unless they were there before.
 void LockNodes::sent_creation(const std::function<void()>& on_sent) {
   if (on_sent) on_sent();
-  if (parents_.empty() && !search_.is_asked() && is_far(requests_.client())) ask_ancestors();
+  const bool may_be_missing = parents_.empty() && !parents_exist_ && !search_.is_asked();
+  if (may_be_missing && is_far(requests_.client())) ask_ancestors();
 }
 
 std::set<std::string> LockNodes::direct_parents() const {

@@ -49,6 +49,9 @@ class FakeClient final : public Client {
   /// containers or TTLs.
   void serve_as_old();
 
+  /// From now on, seems to be far away.
+  void serve_from_afar() { far_ = true; }
+
   /// From now on, behaves as a server since 3.6: reads may come in batches.
   void serve_batches() { batches_ = true; }
 
@@ -90,6 +93,9 @@ class FakeClient final : public Client {
   std::int64_t session_id(const Monitor::Held& held) override;
   using Client::session_id;
   int negotiated_timeout() override { return 30000; }
+  std::optional<std::chrono::nanoseconds> round_trip() override {
+    return far_ ? std::chrono::seconds(1) : std::chrono::nanoseconds(1);
+  }
   Lease lease() override;
   bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override { return {}; }
@@ -170,6 +176,7 @@ class FakeClient final : public Client {
   std::map<std::pair<std::string, Mailbox>, WatchMode> lasting_;  ///< persistent watches
   std::vector<std::pair<Event::Type, std::string>> missed_;       ///< while disconnected
   bool old_ = false;
+  bool far_ = false;
   bool holds_back_ = false;
   std::deque<Delivery> held_back_;
 };

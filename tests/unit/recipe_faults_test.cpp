@@ -84,6 +84,14 @@ RecipeMaker of_old(const RecipeMaker& make) {
   };
 }
 
+/// The same far from the servers, where requests are sent ahead.
+RecipeMaker of_far(const RecipeMaker& make) {
+  return [make](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
+    dynamic_cast<FakeClient&>(client).serve_from_afar();
+    return make(client, fiber, report, owner);
+  };
+}
+
 std::vector<Case> cases() {
   const LockRequest write{.path = {}, .read_write = true};
   const LockRequest read{.path = {}, .mode = LockMode::Shared, .read_write = true};
@@ -107,7 +115,10 @@ std::vector<Case> cases() {
           {"fair_old", of_old(of_kind(RecipeKind::Fair, {}))},
           {"exclusive_old", of_old(of_kind(RecipeKind::Exclusive, {}))},
           {"leases_2_of_3_old", of_old(of_leases(3, 2))},
-          {"locks_in_order_old", of_old(of_locks(false))}};
+          {"locks_in_order_old", of_old(of_locks(false))},
+          {"fair_far", of_far(of_kind(RecipeKind::Fair, {}))},
+          {"leases_2_of_3_far", of_far(of_leases(3, 2))},
+          {"locks_in_order_far", of_far(of_locks(false))}};
 }
 
 class RecipeFaults : public testing::TestWithParam<Case> {
