@@ -282,6 +282,7 @@ struct LockSearch {
   std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
 };
 
+/// Near the server.
 constexpr std::size_t searches_in_flight = 128;
 
 /// Searches a subtree for locks. A node is a lock if it has an ephemeral child with a contender's
@@ -372,7 +373,7 @@ class Search {
       }
     }
     ask_in_order(
-        questions, searches_in_flight,
+        questions, FlightWindow(client_, {.least = searches_in_flight}).now(),
         [&](const Question& question) { return client_.start_get(question.path, Watch::none()); },
         [&](const Question& question, const Pending<Node>& pending) {
           take(question, client_.await(pending, stop_));

@@ -11,7 +11,7 @@
 namespace zksh {
 namespace {
 
-// Enough to hide the round trip. A value can be a megabyte.
+/// Near the server. A value can be a megabyte.
 constexpr std::size_t reads_in_flight = 128;
 
 /// The nodes whose data and Stat are needed: each contender's first, or all if their order depends
@@ -172,7 +172,8 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     entries[name] = std::move(entry);
     return true;
   };
-  if (!ask_in_order(unread, reads_in_flight, ask, take)) return code;
+  const auto window = FlightWindow(client_, {.least = reads_in_flight}).now();
+  if (!ask_in_order(unread, window, ask, take)) return code;
   directory.entries = std::move(entries);
   remove_contenders(directory.names, gone);
   return code::ok;
