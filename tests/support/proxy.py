@@ -33,6 +33,7 @@ class Proxy:
         self._blocks = False
         self.swallowed = 0  # bytes of answers that were kept back
         self.first_bytes = {}  # what each client sent first, by its socket
+        self.last_greeting = b""  # the last connect request
         self._order = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -117,6 +118,8 @@ class Proxy:
         try:
             data = source.recv(65536)
             if source not in self._from_server:
+                if source not in self.first_bytes and len(data) > 40:
+                    self.last_greeting = data
                 self.first_bytes.setdefault(source, data[:4])
             if self._sign and self._sign in data and source not in self._from_server:
                 self._swallows = True

@@ -164,6 +164,49 @@ class Persistent(WatchTest):
             self.assertEqual(stream.wait(20), 0)
 
 
+class WithoutPings(Proxy):
+    """To a server that does not answer pings."""
+
+    def _send(self, source, data):
+        if source in self._from_server and data:
+            data = b"".join(frame for frame in frames_of(data) if frame[4:8] != b"\xff\xff\xff\xfe")
+            if not data:
+                return
+        super()._send(source, data)
+
+
+def frames_of(data):
+    """Small answers come as a whole."""
+    while data:
+        size = 4 + int.from_bytes(data[:4], "big")
+        yield data[:size]
+        data = data[size:]
+
+
+@needs(3, 6)
+class OwnRequests(WatchTest):
+    """Those that the C client knows nothing of."""
+
+    def test_the_next_connection_knows_what_they_have_shown(self):
+        with Proxy(self.server.port) as proxy:
+            session = self.start_with("create -e /ready x", server=proxy.address + self.root)
+            self.change("create /a", "set /a x")
+            seen = json.loads(self.run_zksh("-o", "json", "-c", "stat /a")[1])["stat"]["mzxid"]
+            self.send(session, b"getAllChildrenNumber /\n")
+            self.assertEqual(session.stdout.readline(), b"2\n")
+            proxy.cut()
+            self.wait_until(lambda: b"reconnected" in session.stderr.readline())
+            # Behind the frame's length and the protocol's version.
+            self.assertGreaterEqual(int.from_bytes(proxy.last_greeting[8:16], "big"), int(seen, 16))
+
+    def test_a_server_that_answers_only_them_is_not_left(self):
+        self.change("create /top", *(f"create /top/n{i}" for i in range(300)))
+        with WithoutPings(self.server.port) as proxy:
+            status, out, err = self.run_zksh("-t", "1000", "-c", "ls -R --rate 100 /top",
+                                             server=proxy.address + self.root)
+        self.assertEqual((status, out.count("\n"), err), (0, 301, ""))
+
+
 class Quick(WatchTest):
     """What others do faster than the watch can be set again."""
 
