@@ -32,11 +32,11 @@ from lockers import LEASES, LOCKS, SEVERAL, Guarded, Locker  # noqa: E402
 from network import Network  # noqa: E402
 from outcome import FAILED, OK, UNKNOWN, Book  # noqa: E402
 from resource import Resource  # noqa: E402
-from trees import APPLIED, GOAL, WATCHED, Applies, Changer, Waiter, Watcher  # noqa: E402
+from trees import APPLIED, GOAL, WATCHED, Applies, Changer, Hearer, Waiter, Walker, Watcher  # noqa: E402
 from world import MOST, SESSION, ZKSH, World  # noqa: E402
 from write_commands import SYNCED, TOP, Commands, Rounds, Servers  # noqa: E402
 from writers import COUNTER, CREATED, OneShots, Scripts  # noqa: E402
-from server import Server, ServerError  # noqa: E402
+from server import Server, ServerError, server_version  # noqa: E402
 from waiting import comes_true  # noqa: E402
 from znodes import Znodes  # noqa: E402
 
@@ -45,7 +45,7 @@ SHOWN = 120  # the last entries of the journal
 MUST_HAPPEN = ("exclusive locks taken", "read locks taken", "write locks taken", "semaphore locks taken",
                "handovers to another contender", "stale tokens refused", "programs that died under a lock",
                "writes acknowledged", "writes unknown", "commands acknowledged", "commands unknown", "trees applied and compared", "waits for a value",
-               "events of watches", "gaps told by watches")
+               "events of watches", "gaps told by watches", "trees walked")
 
 
 def load(world, cluster, resource, book, rounds):
@@ -55,7 +55,7 @@ def load(world, cluster, resource, book, rounds):
     return [*lockers, Guarded(world, "guarded-0", False, book), Guarded(world, "guarded-1", True, book),
             OneShots(world, "one-shots", True, book), Scripts(world, "scripts", False, book, False),
             Scripts(world, "pipes", True, book, True), Applies(world, "applies", True),
-            Changer(world, "changes", False), Waiter(world, "waits", False),
+            Changer(world, "changes", False), Waiter(world, "waits", False), Walker(world, "walks", True),
             *(Commands(world, f"commands-{i}", cluster, rounds) for i in range(5))]
 
 
@@ -101,7 +101,7 @@ def judge(world, cluster, book, rounds, watchers):
     world.violations.extend(rounds.violations())
     wanted = truth.nodes(WATCHED)
     for watcher in watchers:
-        if not comes_true(lambda one=watcher: one.below(WATCHED) == wanted or not one.is_alive(), 30):
+        if not comes_true(lambda one=watcher: one.agrees(WATCHED, wanted) or not one.is_alive(), 30):
             world.violate(f"{watcher.name} tells of {watcher.below(WATCHED)}; there is {wanted}")
         watcher.stop()
         watcher.join(10)
@@ -117,9 +117,13 @@ def run(seed, seconds, least, members, directory):
     with Network() as network, Cluster(network, members=members) as cluster, Resource(directory, ledger) as resource:
         prepare(cluster, (COUNTER, Guarded.counter))
         world = World(seed, directory, cluster.near, cluster.far, ledger)
-        watchers = [Watcher(world, f"watch-{far}", far) for far in (False, True)]
+        watchers = [kind(world, f"{name}-{far}", far)
+                    for kind, name in ((Watcher, "watch"), *([(Hearer, "hear")] if server_version() >= (3, 6) else []))
+                    for far in (False, True)]
         rounds = Rounds(Servers(cluster.near))
         actors = load(world, cluster, resource, book, rounds)
+        with Znodes(cluster.servers[0].address) as znodes:
+            next(actor for actor in actors if isinstance(actor, Walker)).prepare(znodes)
         # A watch that cannot begin says so and ends; one that has begun goes on through everything.
         for one in watchers:
             one.start()

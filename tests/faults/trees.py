@@ -7,7 +7,7 @@ import time
 from outcome import EXPIRED, NO_CONNECTION
 from world import Actor
 
-APPLIED, WATCHED, GOAL = "/f/applied", "/f/watched", "/f/goal"
+APPLIED, WATCHED, GOAL, WALKED = "/f/applied", "/f/watched", "/f/goal", "/f/walked"
 EXPLAINED = (0, 1, NO_CONNECTION, 4, 5, 6, 8, EXPIRED, 10)  # of an apply beside one that was killed
 
 
@@ -85,8 +85,10 @@ class Watcher(threading.Thread):
         self.events = 0
         self.gaps = 0
 
+    options = ("-d",)
+
     def run(self):
-        attempt = self.world.start(self.name, "watch", "watch", "-R", "-d", "-i", "-o", "json", WATCHED,
+        attempt = self.world.start(self.name, "watch", "watch", "-R", *self.options, "-i", "-o", "json", WATCHED,
                                    far=self.far, stderr=open(self.file(), "wb"))
         for line in attempt.process.stdout:
             self.hear(json.loads(line))
@@ -111,6 +113,9 @@ class Watcher(threading.Thread):
         """What it knows, but for the top."""
         return {path: value for path, value in list(self.nodes.items()) if path != top}
 
+    def agrees(self, top, wanted):
+        return self.below(top) == wanted
+
     def stop(self):
         attempt = self.world.attempt(self.name)
         if attempt:
@@ -119,6 +124,60 @@ class Watcher(threading.Thread):
 
     def file(self):
         return os.path.join(self.world.directory, f"{self.name}.err")
+
+
+class Hearer(Watcher):
+    """Is told of each change as the server reports it (3.6). What was deleted during a gap has no name."""
+
+    options = ()
+
+    def __init__(self, world, name, far):
+        super().__init__(world, name, far)
+        self.doubtful = set()
+
+    def hear(self, event):
+        if event["type"] == "gap":
+            self.doubtful |= set(self.nodes)
+        self.doubtful.discard(event.get("path"))
+        if event["type"] == "changed":  # it was there before its creation could be told
+            self.nodes.setdefault(event["path"], "")
+        super().hear({**event, "new": ""})
+
+    def agrees(self, top, wanted):
+        told = set(self.below(top))
+        return set(wanted) <= told and told - set(wanted) <= self.doubtful
+
+
+class Walker(Actor):
+    """Reads a tree that nobody changes: whatever happens to its connection, it is whole, and in order."""
+
+    kind = "walk"
+
+    def __init__(self, world, name, far):
+        super().__init__(world, name, far)
+        self.nodes = [WALKED, *(f"{WALKED}/d{i}" for i in range(9)),
+                      *(f"{WALKED}/d{i}/n{j:02}" for i in range(9) for j in range(40))]
+
+    def prepare(self, znodes):
+        for path in self.nodes:
+            znodes.create(path, b"12345")
+
+    def act(self):
+        count = len(self.nodes)
+        command, expected = self.random.choice([
+            (("find", WALKED), "\n".join(sorted(self.nodes, key=lambda path: path.split("/"))) + "\n"),
+            (("ls", "-R", WALKED), None), (("count", WALKED), f"{count}\n"),
+            (("du", "-s", "-o", "plain", WALKED), f"{5 * count}\t{count}\t{WALKED}\n"),
+            (("grep", "-c", "234", WALKED), None)])
+        # So slow that faults come in the middle.
+        ended = self.zksh(*command, "--rate", "300")
+        if ended.status == 0:
+            self.world.count("trees walked")
+            wrong = ended.out != expected if expected else ended.out.count("\n") != count
+        else:
+            wrong = ended.status not in (NO_CONNECTION, EXPIRED) and not ended.struck
+        if wrong:
+            self.world.violate(f"{self.who}: {command}: {ended.brief()}")
 
 
 class Changer(Actor):
