@@ -9,6 +9,11 @@
 namespace zksh::command_get {
 namespace {
 
+/// How values are packed; Auto finds it out.
+enum class Decoding { Gzip, Zlib, Auto };
+constexpr NamedValues<Decoding, 3> decodings{
+    {{"gzip", Decoding::Gzip}, {"zlib", Decoding::Zlib}, {"auto", Decoding::Auto}}};
+
 struct Args {
   bool stat = false;
   bool human = false;
@@ -16,7 +21,7 @@ struct Args {
   bool base64 = false;
   bool hexdump = false;
   bool raw = false;
-  std::optional<Compression> compression;
+  std::optional<Decoding> decoding;
   std::vector<std::string> paths;
 };
 
@@ -27,8 +32,8 @@ void declare(Options& o, Args& a) {
   o.flag("-b,--base64", a.base64, "Print the value in base64, on one line.");
   o.flag("-x,--hex", a.hexdump, "Print the value as a hex dump; overrides -b.");
   o.flag("--raw", a.raw, "Print the bytes and nothing else, even on a terminal.");
-  o.choice("--decode", a.compression, compressions, "compression",
-           "Decompress the value first: gzip or zlib.");
+  o.choice("--decode", a.decoding, decodings, "compression",
+           "Decompress the value first: gzip or zlib; auto: what it is, if it is one of them.");
   o.nodes("path", a.paths, "The nodes to read.");
 }
 
@@ -55,13 +60,38 @@ void print_text(Context& cx, const Args& a, Data data, bool alone) {
   cx.out.out(coded ? text + '\n' : text);
 }
 
+/// By the first bytes: RFC 1952 and RFC 1950.
+std::optional<Compression> compression_of(const std::string& data) {
+  if (data.starts_with("\x1f\x8b")) return Compression::Gzip;
+  if (data.size() < 2) return std::nullopt;
+  constexpr unsigned deflate = 8;
+  const auto first = static_cast<unsigned char>(data[0]);
+  const auto second = static_cast<unsigned char>(data[1]);
+  const bool is_zlib = (first & 0x0fU) == deflate && (first >> 4U) < deflate &&
+                       (second & 0x20U) == 0 && (first * 256U + second) % 31 == 0;
+  return is_zlib ? std::optional(Compression::Zlib) : std::nullopt;
+}
+
+/// As it is, unless it is packed.
+Data unpacked(Data data) {
+  const auto compression = compression_of(*data);
+  if (!compression) return data;
+  try {
+    return inflated(*data, *compression);
+  } catch (const Error&) {
+    if (*compression == Compression::Gzip) throw;
+    return data;  // a text may begin as zlib's data do
+  }
+}
+
 /// Throws Error naming the node.
 Data decoded(const Args& a, const std::string& path, Data data) {
-  if (!a.compression || !data || data->empty()) return data;
+  if (!a.decoding || !data || data->empty()) return data;
   try {
-    return inflated(*data, *a.compression);
+    if (*a.decoding == Decoding::Auto) return unpacked(std::move(data));
+    return inflated(*data, *a.decoding == Decoding::Gzip ? Compression::Gzip : Compression::Zlib);
   } catch (const Error& error) {
-    const auto* const name = *a.compression == Compression::Gzip ? "gzip" : "zlib";
+    const auto* const name = *a.decoding == Decoding::Zlib ? "zlib" : "gzip";
     throw Error(
         fmt::format("the value of {} cannot be decoded as {}: {}", path, name, error.what()));
   }
@@ -74,7 +104,7 @@ void print_value(Context& cx, const Args& a, const std::string& path, Node node,
     if (data)
       json.set_text("data", *data);
     else
-      json.set("data", {});
+      json.set("data", Json());
     if (a.stat) json.set("stat", stat_json(node.stat));
     return json.end();
   }
@@ -108,7 +138,8 @@ extern const Command get_command = make_command<Args>(
                 "With -o json, null is null, and a value that "
                 "is not UTF-8 is {\"base64\": …}. On a terminal, control characters are escaped in "
                 "every format except with --raw. --decode is for compressed values, such as "
-                "Curator can write. A last word watch, true or 1 is zkCli 3.4's form of -w.",
+                "Curator can write; with auto, other values are printed as they are. A last word "
+                "watch, true or 1 is zkCli 3.4's form of -w.",
      .examples = {{"get /zookeeper", "The value."},
                   {"get -s /zookeeper", "The value and the Stat."},
                   {"get -x /zookeeper", "The value as a hex dump."},
