@@ -16,7 +16,8 @@ struct Args {
   std::optional<std::int32_t> version;
   std::optional<std::string> if_value;
   std::string path;
-  std::string data;
+  bool null = false;
+  std::optional<std::string> data;
   std::optional<std::int32_t> legacy_version;
 };
 
@@ -27,17 +28,21 @@ void declare(Options& o, Args& a) {
   o.text("--if-value", a.if_value,
          "Write only if this is the current value; otherwise the status is 1.", "value");
   o.flag("-b,--base64", a.base64, "Decode the data from base64.");
+  o.flag("--null", a.null, "Write null, which is no value, instead of data.");
   o.node("path", a.path, "The node to write.");
   o.text("data", a.data, "The new value; @FILE reads a file, - standard input.");
   o.legacy().number("version", a.legacy_version, "", "The same as -v.");
 }
 
-std::string bytes_of(const Context& cx, const Args& a) {
-  auto data = value_of(cx, a.data);
+Data bytes_of(const Context& cx, const Args& a) {
+  if (a.null && a.data) throw UsageError("--null stands for the data; leave one of them out");
+  if (a.null) return std::nullopt;
+  if (!a.data) throw SyntaxError("too few arguments: data expected");
+  auto data = value_of(cx, *a.data);
   if (!a.base64) return data;
   auto decoded = decode_base64(data);
   if (!decoded) throw ValueError("the data is not base64: " + data.substr(0, 40));
-  return std::move(*decoded);
+  return decoded;
 }
 
 SetOp set_op(const Context& cx, const Args& a) {
@@ -103,9 +108,11 @@ extern const Command set_command = make_command<Args>(
      .keywords = {"write", "put", "update", "value"},
      .details =
          "Prints nothing on success. With -v the write fails if somebody else has written since "
-         "that version. To write any bytes, use $'…' with \\xHH escapes, @FILE, or --base64.",
+         "that version. Null, an empty value and the text null are three different things. To "
+         "write any bytes, use $'…' with \\xHH escapes, @FILE, or --base64.",
      .examples = {{"set /app/config on", "Write a value."},
                   {"set -v 1 /app/config off", "Write only if the version is still 1."},
+                  {"set --null /app/config", "No value, as after `create /app/config`."},
                   {"set /app/config $'two\\nlines'", "A value with a line break."}},
      .json = "path stat",
      .zkcli_syntax = "[-s] [-v version] path data",
