@@ -22,6 +22,7 @@ namespace {
 
 struct Args {
   std::optional<std::string> batch;
+  std::optional<std::int64_t> most;
   bool recursive = false;
   bool yes = false;
   bool force = false;
@@ -35,6 +36,7 @@ void declare(Options& o, Args& a) {
   o.flag("-r,-R,--recursive", a.recursive,
          "For `rm` only, which otherwise deletes nodes without children.");
   o.flag("-y,--yes", a.yes, "Do not ask.");
+  o.number("--max", a.most, "number", "Delete nothing if there are more nodes than this.");
   o.flag("--force", a.force, "Delete even / or /zookeeper.");
   o.common().flag("--quotas", a.quotas, "Delete the quotas of the deleted nodes, too.");
   declare_work_limits(o, a.limits);
@@ -126,6 +128,16 @@ void refuse_roots(const std::vector<std::string>& paths) {
           path));
 }
 
+void refuse_more(Context& cx, const std::vector<std::string>& tops, std::int64_t most,
+                 const WorkLimits& limits) {
+  const auto extent = measure(cx, tops, limits);
+  if (static_cast<std::int64_t>(extent.nodes) <= most) return;
+  throw Error(fmt::format(
+      "{}: {}, more than --max {}; nothing was deleted",
+      tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size()),
+      counted(extent.nodes, "node"), most));
+}
+
 /// For --dry-run: lists every node, parents before children.
 void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   visit_stats(cx.client, tops,
@@ -211,6 +223,12 @@ int remove_one(Context& cx, const std::string& path) {
   return status::ok;
 }
 
+Op operation(Context& cx, const Args& a) {
+  if (cx.words.front() != "rm" || a.recursive || a.paths.size() != 1)
+    throw ValueError("in a transaction, rm and delete remove one node: `rm PATH`");
+  return RemoveOp{.path = cx.resolve(a.paths.front())};
+}
+
 int run(Context& cx, const Args& a) {
   const auto batch = batch_size(a);
   const auto limits = a.limits.limits();
@@ -221,6 +239,7 @@ int run(Context& cx, const Args& a) {
   if (!a.force && !cx.services.settings.drop_in) refuse_roots(paths);
   if (is_rm && !a.recursive)
     return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
+  if (a.most) refuse_more(cx, paths, *a.most, limits);
   NodeFailures failures(cx);
   if (cx.rehearsal) {
     const auto there = present(cx, paths, failures);
@@ -264,11 +283,12 @@ extern const Command deleteall_command = make_command<Args>(
                 "nodes and asks before it deletes more than one. From 1000 nodes on, and in a "
                 "production profile, you must type the node's name. / and /zookeeper need --force. "
                 "Quotas outlive their nodes: zksh then asks whether to delete those, too, and "
-                "--quotas deletes them without a question.",
+                "--quotas deletes them without a question. --max is for scripts: if somebody has "
+                "put more there than expected, nothing is deleted, and the status is 1.",
      .examples = {{"deleteall --dry-run /app", "Show what would be deleted."},
                   {"deleteall -y /app", "Delete a subtree without asking."}},
      .json = "path removed",
      .zkcli_syntax = "path [-b batch size]",
      .writes = true},
-    declare, run);
+    declare, run, operation);
 }  // namespace zksh::command_deleteall
