@@ -13,9 +13,13 @@
 namespace zksh::command_du {
 namespace {
 
+enum class By { Bytes, Nodes };
+constexpr NamedValues<By, 2> orders{{{"bytes", By::Bytes}, {"nodes", By::Nodes}}};
+
 struct Args {
   std::optional<std::int64_t> depth;
   std::optional<std::int64_t> top;
+  std::optional<By> by;
   bool summary = false;
   bool human = false;
   WalkOptions walk;
@@ -26,6 +30,8 @@ void declare(Options& o, Args& a) {
   o.flag("-s,--summarize", a.summary, "Show only the total, like -d 0.");
   o.number("-n,--top", a.top, "number",
            "Show only the largest subtrees, this many, at any depth unless -d is given.");
+  o.choice("--by", a.by, orders, "what",
+           "With -n, the largest by this: bytes (the default) or nodes.");
   o.flag("-h,--human", a.human, "Print sizes in KiB, MiB or GiB.");
   declare_walk(o, a.walk);
 }
@@ -35,11 +41,17 @@ struct Extent {
   std::string path{};
   std::size_t nodes = 0;
   std::int64_t bytes = 0;
+};
 
-  bool operator>(const Extent& other) const {
-    return bytes != other.bytes   ? bytes > other.bytes
-           : nodes != other.nodes ? nodes > other.nodes
-                                  : path < other.path;
+/// Whether one comes before another.
+struct IsLarger {
+  By by = By::Bytes;
+
+  bool operator()(const Extent& one, const Extent& other) const {
+    const bool by_nodes = one.nodes != other.nodes && (by == By::Nodes || one.bytes == other.bytes);
+    return by_nodes                   ? one.nodes > other.nodes
+           : one.bytes != other.bytes ? one.bytes > other.bytes
+                                      : one.path < other.path;
   }
 };
 
@@ -66,7 +78,7 @@ class Measure {
 /// Keeps the largest subtrees.
 class Largest {
  public:
-  explicit Largest(std::size_t most) : most_(most) {}
+  Largest(std::size_t most, By by) : most_(most), smallest_first_(IsLarger{by}) {}
   void add(Extent extent) {
     smallest_first_.push(std::move(extent));
     if (smallest_first_.size() > most_) smallest_first_.pop();
@@ -81,7 +93,7 @@ class Largest {
 
  private:
   std::size_t most_;
-  std::priority_queue<Extent, std::vector<Extent>, std::greater<>> smallest_first_;
+  std::priority_queue<Extent, std::vector<Extent>, IsLarger> smallest_first_;
 };
 
 std::string line_of(Context& cx, const Args& a, const Extent& extent) {
@@ -103,10 +115,11 @@ std::size_t shown_depth(const Args& a) {
 int run(Context& cx, const Args& a) {
   const auto depth = shown_depth(a);
   if (a.top && *a.top < 1) throw ValueError("--top must be at least 1");
+  if (a.by && !a.top) throw ValueError("--by needs -n");
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   Measure measure;
-  Largest largest(static_cast<std::size_t>(a.top.value_or(1)));
+  Largest largest(static_cast<std::size_t>(a.top.value_or(1)), a.by.value_or(By::Bytes));
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children()) skipped.add(node.path);
     measure.enter(node);
@@ -138,6 +151,7 @@ extern const Command du_command = make_command<Args>(
                 "be listed are skipped, and the status is 7.",
      .examples = {{"du /", "Find the large children of the root."},
                   {"du -h -n 10 /", "The ten largest subtrees."},
+                  {"du -n 10 --by nodes /", "Where most nodes are."},
                   {"du -s /app", "The total of one subtree."}},
      .json = "path nodes bytes",
      .strict = true,
