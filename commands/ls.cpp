@@ -1,4 +1,7 @@
 // ls: list the children of a node.
+#include "base/column_table.h"
+#include "base/number.h"
+#include "client/node_path.h"
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/result_lines.h"
@@ -6,6 +9,11 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/walk.h"
+#include "txnlog/moment.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace zksh::command_ls {
 namespace {
@@ -16,6 +24,9 @@ struct Args {
   bool watch = false;
   bool recursive = false;
   bool option_list = false;
+  bool details = false;
+  bool by_time = false;
+  bool by_size = false;
   WorkOptions limits;
   std::vector<std::string> paths;
 };
@@ -25,9 +36,12 @@ void declare(Options& o, Args& a) {
   o.flag("-h,--human", a.human, "With -s: show ages, sizes and owners beside the fields.");
   o.flag("-w,--watch", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R,--recursive", a.recursive, "List the whole subtree, one path a line.");
+  o.flag("-l,--long", a.details,
+         "A child a line, with version, size, number of children, time of the last write, owner.");
+  o.flag("-t,--by-time", a.by_time, "With -l: the last written first.");
+  o.flag("-S,--by-size", a.by_size, "With -l: the largest value first.");
   o.legacy().flag("-?", a.option_list, "Print zkCli's option summary before the result.");
   o.instead_of("-1", "one name a line is what `ls -o plain` prints");
-  o.instead_of("-l", "`ls -s` shows the node's Stat");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The nodes to list; by default the current node.", false);
 }
@@ -46,6 +60,68 @@ void print_subtree(Context& cx, const std::string& top, const Watch& watch, Work
   lines.during([&] { visit_subtree(cx.client, top, watch, limits, add, cx.stop); });
 }
 
+/// The children, with their Stats, in the order that is wanted.
+std::vector<TreeNode> children_with_stats(Context& cx, const std::string& path, const Args& a) {
+  std::vector<TreeNode> children;
+  const auto enter = [&](TreeNode& node) {
+    if (node.depth == 0 && !node.readable) throw ZkError(code::no_auth, node.path);
+    if (node.depth == 1) children.push_back(std::move(node));
+  };
+  walk_tree(cx.client, {.tops = {path}, .depth = 1, .limits = a.limits.limits(), .enter = enter},
+            cx.stop);
+  const auto key = [&](const TreeNode& node) {
+    return a.by_time ? node.stat.mtime : a.by_size ? node.stat.data_length : std::int64_t{0};
+  };
+  std::ranges::stable_sort(children, std::greater<>(), key);
+  return children;
+}
+
+std::string owner_text(const Stat& stat) {
+  return stat.ephemeral_owner == 0 ? "-" : session_text(stat.ephemeral_owner);
+}
+
+/// The cells of a child: version, size, children, time, owner.
+std::vector<std::string> cells_of(const TreeNode& node, bool for_people) {
+  constexpr std::size_t until_seconds = 19;
+  const auto& stat = node.stat;
+  if (!node.stat_readable) return {"-", "-", "-", "-", "-"};
+  return {std::to_string(stat.version), std::to_string(stat.data_length),
+          std::to_string(stat.num_children),
+          for_people ? local_time_text(stat.mtime).substr(0, until_seconds)
+                     : std::to_string(stat.mtime),
+          owner_text(stat)};
+}
+
+void print_long(Context& cx, const std::string& path, const Args& a) {
+  const bool bare = cx.out.plain();
+  ColumnTable table({{.title = "version", .right = true},
+                     {.title = "size", .right = true},
+                     {.title = "children", .right = true},
+                     {.title = "written"},
+                     {.title = "owner"},
+                     {.title = "name"}});
+  ResultLines lines(cx.out);
+  bool any = false;
+  for (const auto& node : children_with_stats(cx, path, a)) {
+    auto cells = cells_of(node, !bare);
+    const bool whole = a.paths.size() > 1 && bare;
+    const auto name = cx.out.shown(whole ? node.path : std::string(base_name(node.path)));
+    cells.push_back(name);
+    if (cx.out.json())
+      lines.add(path_json(node.path)
+                    .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
+                    .text());
+    else if (bare)
+      lines.add(fmt::format("{}", fmt::join(cells, "\t")));
+    else
+      table.add_row(std::move(cells));
+    any = !bare && !cx.out.json();
+  }
+  if (any)
+    for (const auto& line : table.lines(0, "")) lines.add(line);
+  lines.flush();
+}
+
 constexpr DeprecatedForm old_form{"ls path [watch]", "ls [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
@@ -59,6 +135,14 @@ Sent run(Context& cx, const Args& a) {
   const ListingForm form{
       .with_stat = a.stat, .with_paths = given.paths.size() > 1, .human = a.human};
   const auto limits = a.limits.limits();
+  if ((a.by_time || a.by_size) && !a.details) throw ValueError("-t and -S need -l");
+  if (a.details && (a.stat || a.recursive || a.watch))
+    throw ValueError("-l cannot be combined with -s, -R and -w");
+  if (a.details)
+    return each_node(cx, given.paths, [&](const std::string& path) {
+      print_long(cx, path, a);
+      return status::ok;
+    });
   if (a.recursive)
     return each_node(cx, given.paths, [&](const std::string& path) {
       print_subtree(cx, path, watch, limits);
@@ -79,21 +163,24 @@ extern const Command ls_command = make_command<Args>(
     {.name = "ls",
      .group = "Nodes",
      .summary = "List the children of a node",
-     .keywords = {"children", "directory", "recursive"},
-     .details = "Lists the children of a node, sorted by name. On a terminal the names are in "
-                "columns, in colours, with a slash after names that have children and a * after "
-                "ephemerals. In `| program` and `> file` there is one name a line. zkCli's form, "
-                "[a, b], is printed on piped input and with -o zkcli. -R prints full paths: the "
-                "node, its children, then what is below each child; nodes that vanish meanwhile "
-                "are left out. "
-                "With several nodes, each list has its path above it; with -o plain, each name has "
-                "its path "
-                "before it. A last word watch, true or 1 is zkCli 3.4's form of -w.",
+     .keywords = {"children", "directory", "recursive", "long", "newest", "largest"},
+     .details =
+         "Lists the children of a node, sorted by name. On a terminal the names are in "
+         "columns, in colours, with a slash after names that have children and a * after "
+         "ephemerals. In `| program` and `> file` there is one name a line. zkCli's form, "
+         "[a, b], is printed on piped input and with -o zkcli. -R prints full paths: the "
+         "node, its children, then what is below each child; nodes that vanish meanwhile "
+         "are left out. -l prints a child a line, in columns; -o plain separates them by tabs, "
+         "with the time in milliseconds since 1970. "
+         "With several nodes, each list has its path above it; with -o plain, each name has "
+         "its path "
+         "before it. A last word watch, true or 1 is zkCli 3.4's form of -w.",
      .examples = {{"ls /", "List the children of the root."},
                   {"ls -s /zookeeper", "List the children and the Stat of the node itself."},
+                  {"ls -lt /app", "Sizes, versions, owners; the last written first."},
                   {"ls -R /zookeeper", "List a subtree."},
                   {"ls /a*", "List the children of every node whose name begins with a."}},
-     .json = "path [children] [stat]",
+     .json = "path [children] [stat] | path stat",
      .zkcli_syntax = "[-s] [-w] [-R] path",
      .pages = true},
     declare, run);
