@@ -1,14 +1,18 @@
 // setAcl: set a node's ACL.
+#include "base/text.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "command/zkcli_style.h"
 #include "node/acl_argument.h"
+#include "node/acl_change.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/batch_writer.h"
 #include "tree/walk.h"
+
+#include <unordered_map>
 
 namespace zksh::command_setAcl {
 namespace {
@@ -18,8 +22,10 @@ struct Args {
   std::optional<std::int32_t> version;
   bool recursive = false;
   bool force = false;
+  std::optional<std::string> add;
+  std::optional<std::string> remove;
   std::string path;
-  std::string acl;
+  std::optional<std::string> acl;
   WorkOptions limits;
   std::optional<std::int32_t> legacy_version;
 };
@@ -29,6 +35,13 @@ void declare(Options& o, Args& a) {
   o.number("-v,--version", a.version, "version",
            "Set the ACL only if this is the aclVersion; -1 matches any.");
   o.flag("-R,--recursive", a.recursive, "Set the ACL of every node of the subtree.");
+  o.text("--add", a.add,
+         "Add these entries, and keep the others; one for the same identity is replaced.", "acl");
+  o.suggest({"world:anyone:r", "auth::cdrwa", "digest:", "ip:"});
+  o.text("--remove", a.remove,
+         "Remove the entries of these identities: scheme:id, separated by commas. digest:USER "
+         "needs no hash.",
+         "ids");
   declare_force_acl(o, a.force);
   o.node("path", a.path, "The node.");
   o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
@@ -91,8 +104,116 @@ void explaining(const Context& cx, const Acl& acl, Body&& body) {
   }
 }
 
+/// Reads the ACLs of a subtree ahead of the walk, and each together with its version.
+class AclsAhead {
+ public:
+  explicit AclsAhead(Client& client) : client_(client) {}
+
+  void start(const std::string& path) {
+    asked_.insert_or_assign(path, client_.start_get_acl(path));
+  }
+  NodeAcl take(const std::string& path, const std::stop_token& stop) {
+    auto asked = asked_.extract(path);
+    if (asked) {
+      auto answer = client_.await(asked.mapped(), stop);
+      if (answer.code == code::ok) return std::move(answer.value);
+    }
+    return client_.get_acl(path, stop);
+  }
+
+ private:
+  Client& client_;
+  std::unordered_map<std::string, Pending<NodeAcl>> asked_{};
+};
+
+/// Changes every ACL of a subtree, and reports nodes that fail. Sets `changed` if any was changed.
+int change_subtree(Context& cx, const std::string& top, const AclChange& change,
+                   const WorkLimits& limits, bool& changed) {
+  NodeFailures failures(cx);
+  Progress progress(cx.out, cx.background, "nodes");
+  std::size_t done = 0;
+  const auto trying = [&](auto&& work) {
+    try {
+      failures.during(work);
+    } catch (const UnchangeableAcl& error) {
+      progress.end();
+      cx.out.err_line("{}", cx.out.shown_in_error(error.what()));
+      failures.note(error.exit_status());
+    }
+  };
+  const auto take = [&](const Write& write, const Written& result) {
+    trying([&] {
+      // Somebody else has changed it since it was read.
+      if (result.code == code::bad_version)
+        change_acl(cx.client, path_of(write), change, cx.stop);
+      else if (result.code != code::ok)
+        throw error_of(write, result);
+      ++done;
+    });
+  };
+  BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
+  AclsAhead acls(cx.client);
+  const auto enter = [&](const TreeNode& node) {
+    progress.advance();
+    trying([&] {
+      const auto now = acls.take(node.path, cx.stop);
+      if (auto acl = changed_acl(node.path, now.acl, change)) {
+        changed = true;
+        writer.add(SetAclOp{node.path, std::move(*acl), now.stat.aversion});
+      }
+      if (node.hides_children()) throw ZkError(code::no_auth, node.path);
+    });
+  };
+  const auto change_all = [&] {
+    walk_tree(cx.client,
+              {.tops = {top},
+               .limits = limits,
+               .ahead = [&](const std::string& path) { acls.start(path); },
+               .enter = enter},
+              cx.stop);
+    writer.finish();
+  };
+  report_if_incomplete(cx, progress, change_all, [&] {
+    return fmt::format("the ACL of {} nodes was changed; {}", done,
+                       unknown_text(writer.in_flight()));
+  });
+  return failures.first();
+}
+
+AclChange change_of(Context& cx, const Args& a) {
+  if (a.acl || a.version)
+    throw UsageError("--add and --remove change what is there: no whole ACL and no -v with them");
+  AclChange change{.force = a.force};
+  if (a.add) change.added = acl_argument(cx, *a.add, a.path, a.force);
+  if (a.remove)
+    for (const auto text : split(*a.remove, ',')) change.removed.emplace_back(text);
+  return change;
+}
+
+int run_change(Context& cx, const Args& a) {
+  const auto change = change_of(cx, a);
+  const auto path = cx.resolve(a.path);
+  bool changed = false;
+  int result = status::ok;
+  if (a.recursive)
+    result = change_subtree(cx, path, change, a.limits.limits(), changed);
+  else
+    explaining(cx, change.added, [&] { changed = change_acl(cx.client, path, change, cx.stop); });
+  if (!changed && change.added.empty() && result == status::ok)
+    throw Error(fmt::format("the ACL of {} has no entry {}", path, *a.remove));
+  const auto stat = a.stat && !a.recursive ? cx.client.exists(path, Watch::none(), cx.stop)
+                                           : std::optional<Stat>();
+  if (cx.out.json() && result == status::ok)
+    print_json(cx, stat ? path_json(path).set("stat", stat_json(*stat)) : path_json(path));
+  else if (stat)
+    print_stat(cx, *stat);
+  return result;
+}
+
 Sent run(Context& cx, const Args& a) {
-  const auto acl = acl_argument(cx, a.acl, a.path, a.force);
+  if (a.add || a.remove) return run_change(cx, a);
+  if (!a.acl) throw SyntaxError("too few arguments: acl expected");
+  const auto acl = acl_argument(cx, *a.acl, a.path, a.force);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty())
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
@@ -129,7 +250,8 @@ extern const Command setAcl_command = make_command<Args>(
     {.name = "setAcl",
      .group = "Access",
      .summary = "Set a node's ACL",
-     .keywords = {"permission", "rights", "access", "security", "grant", "chmod", "recursive"},
+     .keywords = {"permission", "rights", "access", "security", "grant", "revoke permission",
+                  "chmod", "recursive"},
      .details =
          "Replaces the whole ACL. Permissions are c create children, d delete children, r "
          "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "
@@ -138,11 +260,19 @@ extern const Command setAcl_command = make_command<Args>(
          "alone is left out, as in zkCli. An entry that nobody can ever meet is refused: without "
          "permissions, a digest that is none, an ip that is no address; --force sets it "
          "nevertheless. -R changes the whole subtree in the order of `ls -R`; nodes that fail are "
-         "reported, and the others are still changed. Prints nothing on success.",
+         "reported, and the others are still changed. Prints nothing on success.\n\n"
+         "--add and --remove keep the other entries of each ACL, and never overwrite a change that "
+         "somebody else has just made. They refuse to leave a node whose ACL nobody could change "
+         "any more, unless --force is given. An ACL whose hashes the servers hide from this "
+         "session is not written back.\n\n"
+         "In place of the hash of a digest, digest:USER:@FILE:perms takes the password from a "
+         "file, and digest:USER::perms asks for it; `digest` prints the hash.",
      .examples = {{"create /app", "Create a node that everybody may do anything with."},
                   {"setAcl /app world:anyone:cdrwa", "Give everybody all permissions."},
                   {"setAcl -v 1 /app world:anyone:cdrwa,ip:10.0.0.0/8:r",
                    "Only if the ACL has been set exactly once."},
+                  {"setAcl --add ip:10.0.0.0/8:r /app", "Let others read, too."},
+                  {"setAcl -R --remove ip:10.0.0.0/8 /app", "Take that back, also below."},
                   {"setAcl -R /app world:anyone:cdra",
                    "Take the write permission away in the whole subtree."}},
      .json = "path [stat]",

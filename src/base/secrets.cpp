@@ -90,8 +90,9 @@ void find_acls(std::string_view word, std::vector<std::string_view>& secrets) {
       // auth:user:cdrwa has no secret: the server uses the session's identities.
       if (scheme == "auth:" && part.find_first_not_of(permissions) == std::string_view::npos)
         continue;
-      secrets.push_back(rest.substr(0, permissions_begin(rest)));
-      at = colon + 1 + secrets.back().size();  // also keeps the cost linear
+      const auto secret = rest.substr(0, permissions_begin(rest));
+      if (!secret.starts_with('@')) secrets.push_back(secret);  // not the name of a file
+      at = colon + 1 + secret.size();                           // also keeps the cost linear
     }
   }
 }

@@ -114,7 +114,7 @@ std::optional<std::string> acl_flaw(const AclEntry& entry) {
   if (scheme == "digest" && !is_digest_id(id))
     return fmt::format(
         "{}: nobody can have this id, which must be the user, a colon and the 28 characters that "
-        "`printf %s USER:PASSWORD | openssl dgst -sha1 -binary | base64` prints",
+        "`digest USER` prints",
         named);
   if (scheme == "ip" && !is_network(id))
     return fmt::format("{} is neither an address nor ADDRESS/BITS, such as ip:10.0.0.0/8", named);

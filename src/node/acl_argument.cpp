@@ -1,7 +1,9 @@
 // acl_argument: parses the ACL argument of create and setAcl.
 #include "node/acl_argument.h"
 
+#include "base/digest.h"
 #include "client/acl_text.h"
+#include "node/value.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +18,22 @@ void declare_force_acl(Options& options, bool& force) {
   options.common().flag("--force", force, "Accept an ACL with an entry that nobody can ever meet.");
 }
 
+std::string asked_password(Context& cx, const std::string& user) {
+  if (!cx.can_ask())
+    throw UsageError(fmt::format(
+        "there is no terminal to ask for the password of {}; @FILE in its place reads it", user));
+  const auto password = cx.ask(fmt::format("Password of {}: ", user), true);
+  if (!password || password->empty()) throw Cancelled("nothing was written");
+  return *password;
+}
+
+std::string digest_of_password(Context& cx, const std::string& user, const std::string& from) {
+  auto password = from.empty() ? asked_password(cx, user) : value_of(cx, from);
+  if (!from.empty() && password.ends_with('\n')) password.pop_back();
+  if (password.empty()) throw UsageError(fmt::format("the password of {} is empty", user));
+  return digest_id(user + ':' + password);
+}
+
 Acl acl_argument(Context& cx, const std::string& text, const std::string& path, bool force) {
   auto parsed = parse_acl(text);
   // The remaining entries might lock everybody out of the node, even its owner.
@@ -28,7 +46,15 @@ Acl acl_argument(Context& cx, const std::string& text, const std::string& path, 
                               fmt::join(parsed.misspelt, ", ")));
   for (const auto& complaint : parsed.complaints)
     cx.out.err_line("{}", cx.out.shown_in_error(complaint));
-  if (force || cx.input == Input::Pipe) return std::move(parsed.acl);
+  if (cx.input == Input::Pipe) return std::move(parsed.acl);
+  for (auto& entry : parsed.acl) {
+    const auto colon = entry.id.find(':');
+    if (entry.scheme != "digest" || colon == std::string::npos) continue;
+    const auto password = entry.id.substr(colon + 1);
+    if (password.empty() || password.starts_with('@'))
+      entry.id = digest_of_password(cx, entry.id.substr(0, colon), password);
+  }
+  if (force) return std::move(parsed.acl);
   for (const auto& entry : parsed.acl)
     if (const auto flaw = acl_flaw(entry))
       throw ValueError(fmt::format("{}; nothing was written (--force sets it nevertheless)", *flaw),

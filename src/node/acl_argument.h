@@ -10,10 +10,15 @@ namespace zksh {
 /// Declares --force, which acl_argument takes.
 void declare_force_acl(Options& options, bool& force);
 
+/// The id of the digest scheme, "USER:HASH". `from`: @FILE or - for the password (see value_of);
+/// empty: it is asked for. Blocks. Throws UsageError, Cancelled.
+std::string digest_of_password(Context& cx, const std::string& user, const std::string& from);
+
 /// Parses `scheme:id:perms[,…]`, the ACL to be set on `path`, a word of the command line. Throws
 /// ZkError{invalid_acl} if an entry is malformed, and without `force` ValueError if nobody can ever
 /// meet one (acl_flaw). On piped input, as in zkCli, reports a malformed entry on stderr and leaves
-/// it out, so that the result may be empty, and accepts what nobody can meet.
+/// it out, so that the result may be empty, and accepts what nobody can meet. Elsewhere,
+/// digest:USER:@FILE and digest:USER: stand for the hash of a password from a file or the terminal.
 Acl acl_argument(Context& cx, const std::string& text, const std::string& path, bool force);
 
 /// Throws ZkError{invalid_acl} if the ACL is empty, with zkCli's text: the Java client does not
