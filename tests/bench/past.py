@@ -51,4 +51,5 @@ def past(contest, _server):
         print(f"  {'MiB of log a second, ' + contestant.name:<52}{size / min(contestant.times) * 1000:9.0f}")
     contest.bound("time of TxnLogToolkit / zksh", toolkit.median / zksh.median, 10, at_most=False)
     contest.bound("MB of log a second", size * 1.048576 / min(plain.times) * 1000, 300, at_most=False)
+    contest.bound("MB of log a second, JSON", size * 1.048576 / min(json.times) * 1000, 250, at_most=False)
     contest.bound("peak memory of zksh, MiB", max(zksh.memory, json.memory), 64, at_most=True)
