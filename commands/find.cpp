@@ -1,8 +1,17 @@
 // find: list the nodes of a subtree that meet conditions.
+#include "base/quoting.h"
+#include "base/words.h"
 #include "command/command.h"
+#include "command/confirmation.h"
+#include "command/dry_run.h"
+#include "command/progress.h"
 #include "command/result_lines.h"
+#include "command/work_account.h"
 #include "command/work_options.h"
+#include "config/settings.h"
+#include "node/listing.h"
 #include "node/node_json.h"
+#include "tree/batch_writer.h"
 #include "tree/node_filter.h"
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
@@ -13,14 +22,137 @@ namespace {
 struct Args {
   NodeFilterOptions filter;
   WalkOptions walk;
+  bool quote = false;
+  bool remove = false;
+  bool yes = false;
+  bool dry_run = false;
+  std::optional<std::string> exec;
+  std::optional<std::string> ok;
 };
+
+/// The command with the path in it.
+std::string line_for(const std::string& command, const std::string& path) {
+  constexpr std::string_view mark = "{}";
+  if (command.find(mark) == std::string::npos) return command + ' ' + as_word(path);
+  std::string line;
+  std::size_t done = 0;
+  for (const auto& place : split_words(command)) {
+    auto word = place.text;
+    auto at = word.find(mark);
+    if (at == std::string::npos) continue;
+    for (; at != std::string::npos; at = word.find(mark, at + path.size()))
+      word.replace(at, mark.size(), path);
+    line += command.substr(done, place.begin - done) + as_word(word);
+    done = place.end;
+  }
+  return line + command.substr(done);
+}
 
 void declare(Options& o, Args& a) {
   declare_node_filter(o, a.filter);
+  o.flag("--quote", a.quote, "Quote the paths as words of a command line.");
+  o.exclusive().flag("-delete", a.remove, "Delete the nodes, children before parents.");
+  o.exclusive().text("-exec", a.exec,
+                     "Run this command of zksh for each node; {} stands for its path, which "
+                     "otherwise comes last: -exec 'setAcl {} world:anyone:r'.",
+                     "command");
+  o.exclusive().text("-ok", a.ok, "The same, but ask before each.", "command");
+  o.flag("-y,--yes", a.yes, "With -delete: do not ask.");
+  o.flag("--dry-run", a.dry_run, "With -delete, -exec or -ok: only show what would be done.");
   declare_walk(o, a.walk);
 }
 
+/// Collects the nodes that match, parents before children. Returns the status of the walk.
+int collect(Context& cx, const Args& a, std::vector<std::string>& paths) {
+  const auto matches = node_filter(cx, a.filter);
+  SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
+  ResultLines none(cx.out);
+  const auto enter = [&](const TreeNode& node) {
+    if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
+    if (matches(node)) paths.push_back(node.path);
+  };
+  walk_for_lines(cx, a.walk,
+                 {.depth = a.filter.depth(),
+                  .stats = a.filter.needs_stats(),
+                  .acls = a.filter.acl.has_value(),
+                  .enter = enter},
+                 none, skipped);
+  return skipped.report();
+}
+
+int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths) {
+  if (!paths.empty() && needs_confirmation(cx, a.yes) &&
+      !confirmed_by_user(
+          cx, removal_question(
+                  cx, fmt::format("{}, from {} to {}. Delete them?", counted(paths.size(), "node"),
+                                  as_word(paths.front()), as_word(paths.back()))))) {
+    cx.out.err_line("nothing was deleted");
+    return status::failure;
+  }
+  NodeFailures failures(cx);
+  Progress progress(cx.out, cx.background, "nodes deleted");
+  std::size_t done = 0;
+  const auto take = [&](const Write& write, const Written& result) {
+    if (result.code == code::ok || (result.sent_before && result.code == code::no_node)) {
+      progress.reach(++done, paths.size());
+      if (cx.out.json()) print_json(cx, path_json(path_of(write)).set("removed", 1));
+      return;
+    }
+    progress.end();
+    failures.report(error_of(write, result));
+  };
+  BatchWriter writer(cx.client, {.limits = a.walk.limits.limits()}, take, cx.stop);
+  report_if_incomplete(
+      cx, progress,
+      [&] {
+        for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+          writer.add(RemoveOp{.path = *path});
+        writer.finish();
+      },
+      [&] {
+        return fmt::format("{} of {} nodes were deleted; {}", done, paths.size(),
+                           unknown_text(writer.in_flight()));
+      });
+  return failures.first();
+}
+
+/// Runs the command for each node, and goes on after failures.
+int run_each(Context& cx, const Args& a, const std::vector<std::string>& paths) {
+  const auto& command = a.exec ? *a.exec : *a.ok;
+  int first_failure = status::ok;
+  for (const auto& path : paths) {
+    if (cx.stop.stop_requested()) throw Cancelled();
+    const auto line = line_for(command, path);
+    if (a.dry_run) {
+      print_rehearsed(cx.out, {.verb = "run", .path = line});
+      continue;
+    }
+    if (a.ok && !confirmed_by_user(cx, fmt::format("{}?", line))) continue;
+    const int result = cx.run_line(line);
+    if (first_failure == status::ok) first_failure = result;
+  }
+  return first_failure;
+}
+
+int act(Context& cx, const Args& a) {
+  if (a.remove && !a.dry_run && cx.services.protection.read_only)
+    throw Error("find -delete refused: this zksh is read-only", status::read_only);
+  std::vector<std::string> paths;
+  const int walked = collect(cx, a, paths);
+  int result = status::ok;
+  if (!a.remove)
+    result = run_each(cx, a, paths);
+  else if (!a.dry_run)
+    result = remove_all(cx, a, paths);
+  else
+    for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+      print_rehearsed(cx.out, {.verb = "delete", .path = *path});
+  return result == status::ok ? walked : result;
+}
+
 int run(Context& cx, const Args& a) {
+  if (a.remove || a.exec || a.ok) return act(cx, a);
+  if (a.dry_run || a.yes) throw ValueError("--dry-run and -y are for -delete, -exec and -ok");
   const auto matches = node_filter(cx, a.filter);
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
@@ -30,7 +162,8 @@ int run(Context& cx, const Args& a) {
     lines.add(cx.out.json() ? path_json(node.path)
                                   .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
                                   .text()
-                            : cx.out.shown(node.path));
+              : a.quote ? as_word(node.path)
+                        : cx.out.shown(node.path));
   };
   walk_for_lines(cx, a.walk,
                  {.depth = a.filter.depth(),
@@ -47,18 +180,25 @@ extern const Command find_command = make_command<Args>(
     {.name = "find",
      .group = "Trees",
      .summary = "Find nodes of a subtree by name, type, age or size",
-     .keywords = {"search", "filter", "recursive", "permission", "ACL"},
+     .keywords = {"search", "filter", "recursive", "permission", "ACL", "delete", "for each",
+                  "xargs", "bulk", "clean up"},
      .details =
          "Prints the paths of nodes that meet all conditions, one a line; without conditions, "
          "every node. Parents come before their children, and siblings are sorted. Ages are those "
          "of the value, by this machine's clock. Options may have one dash or two. Servers do not "
          "tell clients whether a node is a container or has a TTL. Nodes whose children may not be "
-         "listed are still checked themselves; they are named on stderr, and the status is 7.",
+         "listed are still checked themselves; they are named on stderr, and the status is 7.\n\n"
+         "-delete, -exec and -ok first find all nodes, then act, in this session. At a terminal "
+         "-delete asks, as deleteall does; a node with children that do not match is reported, and "
+         "stays. A command may be any of zksh's. It runs for one node after the other, also after "
+         "failures, and the status is that of the first.",
      .examples = {{"find /app -name 'lock-*'", "Search by name."},
                   {"find / -type ephemeral", "All ephemeral nodes."},
                   {"find /app -older 30d -max-children 0",
                    "Leaves that have not been written for a month."},
                   {"find /app -min-size 100k", "Large values."},
+                  {"find /app -name 'tmp-*' -delete --dry-run", "What would be deleted."},
+                  {"find /app -type persistent -exec 'getAcl {}'", "A command for each node."},
                   {"find /app -acl world:anyone:w", "Nodes that everybody may write."}},
      .json = "path stat [acl]",
      .strict = true,

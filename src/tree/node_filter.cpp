@@ -53,6 +53,7 @@ Test acl_test(const std::string& entry) {
 
 void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-name", f.name, "The name matches this pattern of *, ? and [ ].", "pattern");
+  o.text("-iname", f.any_case_name, "The same, in upper or lower case.", "pattern");
   o.text("-regex", f.regex, "The whole path matches this regular expression (RE2's syntax).",
          "regex");
   o.choice("-type", f.type, node_types, "type", "The type: persistent or ephemeral.");
@@ -121,10 +122,14 @@ std::function<bool(const TreeNode&)> node_filter(const Context& cx,
     if (least) add([=](const TreeNode& node) { return value_of(node) >= *least; });
     if (most) add([=](const TreeNode& node) { return value_of(node) <= *most; });
   };
-  if (options.name)
-    add([pattern = *options.name](const TreeNode& node) {
-      return fnmatch(pattern.c_str(), std::string(base_name(node.path)).c_str(), 0) == 0;
+  const auto add_name = [&](const std::optional<std::string>& pattern, int flags) {
+    if (!pattern) return;
+    add([pattern = *pattern, flags](const TreeNode& node) {
+      return fnmatch(pattern.c_str(), std::string(base_name(node.path)).c_str(), flags) == 0;
     });
+  };
+  add_name(options.name, 0);
+  add_name(options.any_case_name, FNM_CASEFOLD);
   if (options.regex)
     add([regex = std::make_shared<Regex>(*options.regex, "-regex")](const TreeNode& node) {
       return regex->matches_whole(node.path);

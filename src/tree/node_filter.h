@@ -18,6 +18,7 @@ struct Context;
 /// The criteria as the user gave them.
 struct NodeFilterOptions {
   std::optional<std::string> name{};
+  std::optional<std::string> any_case_name{};
   std::optional<std::string> regex{};
   std::optional<NodeKind> type{};
   std::optional<std::string> owner{};
