@@ -154,11 +154,12 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
       sent.push_back(requests.send(requests.client().start_create(op), "create {}", node));
     }
     bool done = true;
+    const auto tried = last;
     auto node = missing->begin();
     for (auto& one : sent) {
       const auto outcome = co_await requests.answer(std::move(one));
       const bool made = outcome.code == code::ok || outcome.code == code::node_exists;
-      const bool unsupported = outcome.code == code::unimplemented && last == CreateMode::Container;
+      const bool unsupported = outcome.code == code::unimplemented && tried == CreateMode::Container;
       const bool vanished = outcome.code == code::no_node && parent_path(*node) != "/";
       if (unsupported) last = CreateMode::Persistent;  // a server before 3.5.3
       if (!made && !unsupported && !vanished && !is_connection_failure(outcome.code))

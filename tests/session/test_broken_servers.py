@@ -323,6 +323,7 @@ class BrokenServers(unittest.TestCase):
             first = c.read(4)
             if first == b"isro":
                 c.send(b"rw")
+                c.end()
             elif is_there.is_set():  # else the session begins there
                 c.read(struct.unpack(">i", first)[0])
                 c.send(c.welcome(timeout=6000))

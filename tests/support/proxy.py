@@ -8,6 +8,8 @@ import socket
 import threading
 import time
 
+from waiting import wait_until
+
 
 class Proxy:
     """Passes bytes both ways. After swallow() requests reach the server, answers are dropped; after
@@ -78,6 +80,8 @@ class Proxy:
         return self._heard_by_client
 
     def forget_round_trips(self):
+        """Waits for the ends of connections, which a client need not wait for."""
+        wait_until(lambda: not self._peers)
         self._heard_by_client = self._heard_by_server = 0
 
     def _tell(self, order):
