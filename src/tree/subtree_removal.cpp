@@ -83,16 +83,17 @@ class Explorer {
 
   /// Returns nullopt if the nodes take too much memory. Skips missing tops if `may_be_missing`.
   std::optional<FoundTree> explore(const std::vector<std::string>& tops, bool may_be_missing) {
+    client_.start_reads({});  // finds out what the server supports
     client_.await_connection(tops.front(), stop_);
-    const auto window = window_of(client_, limits_);
+    window_ = window_of(client_, limits_);
     for (const auto& top : tops) found_.add(FoundTree::no_parent, top);
     ask_each(0, found_.size());
     tops_may_be_missing_ = may_be_missing;
     while (!to_ask_.empty() || !asked_.empty()) {
-      while (!to_ask_.empty() && asked_.size() < window) ask_next();
-      await_some();
-      while (!asked_.empty() && take_answer())
-        if (found_.memory() > most_memory) return std::nullopt;
+      while (!to_ask_.empty() && has_room()) ask_next();
+      await_first();
+      while (!asked_.empty() && take_answers())
+        if (is_too_large()) return std::nullopt;
       progress_(found_.size());
     }
     return std::move(found_);
@@ -104,57 +105,90 @@ class Explorer {
     std::size_t node;
     std::size_t end;
     bool stands_for_all = false;
-    Pending<Listing> answer{};
+  };
+  /// Questions that are asked together.
+  struct Batch {
+    std::vector<Question> questions{};
+    Reads reads{};
   };
 
   void ask_each(std::size_t begin, std::size_t end) {
     if (begin < end) to_ask_.push_back({.node = begin, .end = end});
   }
 
-  void ask_next() {
-    auto& next = to_ask_.front();
-    auto question = next;
-    if (next.stands_for_all || ++next.node == next.end) to_ask_.pop_front();
-    send(question);
-  }
-  void send(Question& question) {
-    pace_.take(1, stop_);
-    question.answer = client_.start_names(found_.path(question.node), Watch::none());
-    asked_.push_back(question);
+  bool has_room() const {
+    constexpr std::size_t nodes_per_request = 8;
+    return requests_in_flight_ < window_ && nodes_in_flight_ < nodes_per_request * window_;
   }
 
-  void await_some() {
-    const auto middle = asked_[(asked_.size() - 1) / 2].answer;
-    if (!client_.monitor().wait(
-            stop_, [&](const Monitor::Held& held) { return (*middle)(held).has_value(); }))
+  /// How many nodes are listed with a request, if the server can do that; else, awaited together.
+  std::size_t at_once() const {
+    constexpr std::size_t most = 256;
+    constexpr std::size_t most_requests = 32;
+    const auto paced = limits_.rate > 0 ? limits_.rate / 10 + 1 : most;
+    return std::min({is_batched_ ? most : most_requests, window_, paced});
+  }
+
+  void ask_next() {
+    std::vector<Question> some;
+    while (!to_ask_.empty() && some.size() < at_once()) {
+      auto& next = to_ask_.front();
+      some.push_back(next);
+      if (next.stands_for_all || ++next.node == next.end) to_ask_.pop_front();
+    }
+    send(std::move(some));
+  }
+  void send(std::vector<Question> questions) {
+    std::vector<ReadOp> ops;
+    ops.reserve(questions.size());
+    for (const auto& question : questions)
+      ops.push_back({.what = ReadOp::What::Names, .path = found_.path(question.node)});
+    pace_.take(ops.size(), stop_);
+    Batch batch{.questions = std::move(questions), .reads = client_.start_reads(ops)};
+    if (ops.size() > 1) is_batched_ = batch.reads.requests < ops.size();
+    requests_in_flight_ += batch.reads.requests;
+    nodes_in_flight_ += ops.size();
+    asked_.push_back(std::move(batch));
+  }
+
+  void await_first() {
+    auto& first = *asked_.front().reads.answer;
+    if (!client_.monitor().wait(stop_,
+                                [&](const Monitor::Held& held) { return first(held).has_value(); }))
       throw Cancelled();
   }
 
+  bool is_too_large() const { return found_.memory() > most_memory; }
   bool may_vanish(std::size_t node) const { return !found_.is_top(node) || tops_may_be_missing_; }
 
-  /// Returns false if the next answer has not arrived.
-  bool take_answer() {
-    auto question = asked_.front();
-    const auto outcome = client_.monitor().with_lock(
-        [&](const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
-          auto& answer = (*question.answer)(held);
-          return answer ? std::optional(std::move(*answer)) : std::nullopt;
-        });
+  /// Returns false if the next answers have not arrived. Ends early if there is too much.
+  bool take_answers() {
+    auto outcome = client_.monitor().with_lock([&](const Monitor::Held& held) {
+      return std::exchange((*asked_.front().reads.answer)(held), std::nullopt);
+    });
     if (!outcome) return false;
+    auto batch = std::move(asked_.front());
     asked_.pop_front();
-    const auto path = [&] { return found_.path(question.node); };
+    requests_in_flight_ -= batch.reads.requests;
+    nodes_in_flight_ -= batch.questions.size();
     if (is_connection_failure(outcome->code)) {
-      await_reconnection(client_, path(), last_answer_, stop_);
-      send(question);
+      await_reconnection(client_, found_.path(batch.questions.front().node), last_answer_, stop_);
+      send(std::move(batch.questions));
       return true;
     }
     last_answer_ = Clock::now();
-    const bool vanished = outcome->code == code::no_node && may_vanish(question.node);
-    if (outcome->code != code::ok && !vanished) throw ZkError(outcome->code, path());
-    if (question.stands_for_all)
-      judge_siblings(question, outcome->value.names.empty() && !vanished);
-    add_row(question.node, outcome->value.names);
+    outcome->value.resize(batch.questions.size(), {.code = outcome->code});
+    for (std::size_t i = 0; i < batch.questions.size() && !is_too_large(); ++i)
+      take(batch.questions[i], outcome->value[i]);
     return true;
+  }
+
+  void take(const Question& question, const ReadResult& result) {
+    const bool vanished = result.code == code::no_node && may_vanish(question.node);
+    if (result.code != code::ok && !vanished)
+      throw ZkError(result.code, found_.path(question.node));
+    if (question.stands_for_all) judge_siblings(question, result.names.empty() && !vanished);
+    add_row(question.node, result.names);
   }
 
   void add_row(std::size_t parent, const NameList& names) {
@@ -178,7 +212,11 @@ class Explorer {
   FoundTree found_;
   bool tops_may_be_missing_ = false;
   std::deque<Question> to_ask_;
-  std::deque<Question> asked_;
+  std::deque<Batch> asked_;
+  std::size_t window_ = 0;
+  std::size_t requests_in_flight_ = 0;
+  std::size_t nodes_in_flight_ = 0;
+  bool is_batched_ = false;  ///< as far as is known
   Clock::time_point last_answer_ = Clock::now();
 };
 
