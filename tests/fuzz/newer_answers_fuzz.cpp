@@ -5,14 +5,16 @@
 #include "session/newer_requests.h"
 #include "session/reply_validator.h"
 
+#include <array>
+
 namespace zksh::fuzz {
 namespace {
 
 std::vector<ReadOp> some_reads(Input& input) {
   using What = ReadOp::What;
-  constexpr What kinds[] = {What::Value, What::Names, What::Listing, What::Stat};
+  constexpr std::array kinds{What::Value, What::Names, What::Listing, What::Stat};
   std::vector<ReadOp> ops(1 + input.byte() % 6U);
-  for (auto& op : ops) op = {.what = kinds[input.byte() % 4U], .path = "/a"};
+  for (auto& op : ops) op = {.what = kinds.at(input.byte() % kinds.size()), .path = "/a"};
   return ops;
 }
 
@@ -32,11 +34,11 @@ void require_read(const std::vector<ReadOp>& ops, std::string_view body) {
 }  // namespace
 
 void newer_answers_fuzz(std::string_view bytes) {
-  constexpr std::int32_t operations[] = {operation::multi_read,        operation::get_ephemerals,
-                                         operation::count_descendants, operation::add_watch,
-                                         operation::who_am_i,          operation::exists};
+  constexpr std::array operations{operation::multi_read,        operation::get_ephemerals,
+                                  operation::count_descendants, operation::add_watch,
+                                  operation::who_am_i,          operation::exists};
   Input input(bytes);
-  const auto asked = operations[input.byte() % std::size(operations)];
+  const auto asked = operations.at(input.byte() % operations.size());
   const auto ops = asked == operation::multi_read ? some_reads(input) : std::vector<ReadOp>();
   const auto body = asked == operation::multi_read ? multi_read::request("/top", ops)
                     : asked == operation::add_watch
