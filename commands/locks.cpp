@@ -4,7 +4,6 @@
 #include "base/quoting.h"
 #include "base/time.h"
 #include "client/client.h"
-#include "client/distance.h"
 #include "client/node_path.h"
 #include "client/work_limits.h"
 #include "command/command.h"
@@ -22,12 +21,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <future>
 #include <map>
 #include <set>
-#include <thread>
 
 namespace zksh::command_locks {
 namespace {
@@ -86,14 +83,10 @@ class LockViewer {
     somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
       return seat.state == SeatState::Waits || seat.state == SeatState::Next;
     });
-    if (!somebody_waits_) {
-      circle_search_ = {};  // ends it
+    if (!somebody_waits_)
       circles_.clear();
-    } else if (circle_search_.joinable()) {
-      await_circle_search(stop);
-    } else if (Clock::now() - circles_looked_ > circles_stay) {
+    else if (Clock::now() - circles_looked_ > circles_stay)
       look_for_circles(stop);
-    }
     view.circles = circles_;
     if (watch_) note_changes(view);
     looked_ = Clock::now();
@@ -150,23 +143,6 @@ class LockViewer {
       return words_.ask({.sessions = true, .watches = true, .watchers = watchers_},
                         client_.round_trip());
     });
-    // Five round trips, which are for nothing if nobody waits.
-    if (is_far(client_))
-      circle_search_ = std::jthread([this](const std::stop_token& end) {
-        try {
-          look_for_circles(end);
-        } catch (...) {  // await_circle_search rethrows it
-          circle_failure_ = std::current_exception();
-        }
-      });
-  }
-
-  void await_circle_search(const std::stop_token& stop) {
-    {
-      const std::stop_callback forward(stop, [&] { circle_search_.request_stop(); });
-      circle_search_.join();
-    }
-    if (circle_failure_) std::rethrow_exception(circle_failure_);
   }
 
   /// What ask_ahead has learnt; nullopt if it is not enough: a contender has come meanwhile.
@@ -273,8 +249,6 @@ class LockViewer {
   ContenderKeys without_watch_;  ///< of those that watched none of the others
   std::optional<ServersAccount::Events> own_at_first_;
   LockChanges changes_;
-  std::exception_ptr circle_failure_{};
-  std::jthread circle_search_{};  ///< last: it uses the others
 };
 
 struct LockSearch {
