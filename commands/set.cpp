@@ -13,7 +13,7 @@ namespace {
 struct Args {
   bool stat = false;
   bool base64 = false;
-  std::optional<std::int32_t> version;
+  std::optional<std::string> version;
   std::optional<std::string> if_value;
   std::string path;
   bool null = false;
@@ -23,8 +23,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's new Stat.");
-  o.number("-v,--version", a.version, "version",
-           "Write only if this is the data version; -1 matches any.");
+  o.text("-v,--version", a.version, "Write only if this is the data version; -1 matches any.",
+         "version");
   o.text("--if-value", a.if_value,
          "Write only if this is the current value; otherwise the status is 1.", "value");
   o.flag("-b,--base64", a.base64, "Decode the data from base64.");
@@ -35,9 +35,7 @@ void declare(Options& o, Args& a) {
 }
 
 Data bytes_of(const Context& cx, const Args& a) {
-  if (a.null && a.data) throw UsageError("--null stands for the data; leave one of them out");
   if (a.null) return std::nullopt;
-  if (!a.data) throw SyntaxError("too few arguments: data expected");
   auto data = value_of(cx, *a.data);
   if (!a.base64) return data;
   auto decoded = decode_base64(data);
@@ -45,12 +43,21 @@ Data bytes_of(const Context& cx, const Args& a) {
   return decoded;
 }
 
+/// zkCli's usage comes before the error of a version that is none.
+void check_data(const Args& a) {
+  if (!a.null && !a.data) throw SyntaxError("too few arguments: path data expected");
+  if (a.null && a.data) throw UsageError("--null stands for the data; leave one of them out");
+}
+
+std::int32_t version_of(const Context& cx, const Args& a) {
+  if (a.version)
+    return static_cast<std::int32_t>(parse_number(*a.version, "-v", INT32_MIN, INT32_MAX));
+  return old_version_counts(cx) ? a.legacy_version.value_or(-1) : -1;
+}
+
 SetOp set_op(const Context& cx, const Args& a) {
-  return {.path = cx.resolve(a.path),
-          .data = bytes_of(cx, a),
-          .version = a.version                ? *a.version
-                     : old_version_counts(cx) ? a.legacy_version.value_or(-1)
-                                              : -1};
+  check_data(a);
+  return {.path = cx.resolve(a.path), .data = bytes_of(cx, a), .version = version_of(cx, a)};
 }
 
 Op operation(Context& cx, const Args& a) {

@@ -19,7 +19,7 @@ namespace {
 
 struct Args {
   bool stat = false;
-  std::optional<std::int32_t> version;
+  std::optional<std::string> version;
   bool recursive = false;
   bool force = false;
   std::optional<std::string> add;
@@ -32,8 +32,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's new Stat; not with -R.");
-  o.number("-v,--version", a.version, "version",
-           "Set the ACL only if this is the aclVersion; -1 matches any.");
+  o.text("-v,--version", a.version, "Set the ACL only if this is the aclVersion; -1 matches any.",
+         "version");
   o.flag("-R,--recursive", a.recursive, "Set the ACL of every node of the subtree.");
   o.text("--add", a.add,
          "Add these entries, and keep the others; one for the same identity is replaced.", "acl");
@@ -210,17 +210,22 @@ int run_change(Context& cx, const Args& a) {
   return result;
 }
 
+std::int32_t version_of(const Context& cx, const Args& a) {
+  if (a.version)
+    return static_cast<std::int32_t>(parse_number(*a.version, "-v", INT32_MIN, INT32_MAX));
+  return old_version_counts(cx) ? a.legacy_version.value_or(-1) : -1;
+}
+
 Sent run(Context& cx, const Args& a) {
   if (a.add || a.remove) return run_change(cx, a);
-  if (!a.acl) throw SyntaxError("too few arguments: acl expected");
+  // zkCli's usage comes before the error of a version that is none.
+  if (!a.acl) throw SyntaxError("too few arguments: path acl expected");
+  const auto version = version_of(cx, a);
   const auto acl = acl_argument(cx, *a.acl, a.path, a.force);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty())
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
   refuse_empty(acl);
-  const auto version = a.version                ? *a.version
-                       : old_version_counts(cx) ? a.legacy_version.value_or(-1)
-                                                : -1;
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
   if (a.stat || prints_as_34(cx)) {
     std::optional<Stat> stat;
