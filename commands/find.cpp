@@ -200,7 +200,7 @@ extern const Command find_command = make_command<Args>(
                   {"find /app -name 'tmp-*' -delete --dry-run", "What would be deleted."},
                   {"find /app -type persistent -exec 'getAcl {}'", "A command for each node."},
                   {"find /app -acl world:anyone:w", "Nodes that everybody may write."}},
-     .json = "path stat [acl]",
+     .json = "path stat [acl] | path removed",
      .strict = true,
      .pages = true},
     declare, run);

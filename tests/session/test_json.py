@@ -18,6 +18,7 @@ create /a/b $'\xff'
 create -e /a/e x
 ls /a
 ls -s /a
+ls -l /a
 ls -R /a
 ls2 /a
 stat /a
@@ -33,6 +34,9 @@ du /a
 tree /a
 find -acl world:anyone /a
 find /a
+find /a -name x -delete
+find /a -name e -delete --dry-run
+find /a -name e -delete
 grep wor /a
 grep -c wor /a
 grep -l wor /a
@@ -45,6 +49,8 @@ getAcl -R /a
 setAcl -s /a world:anyone:cdrwa
 setAcl /a world:anyone:cdrwa
 setAcl -R /a world:anyone:cdrwa
+setAcl --add ip:127.0.0.1:r /a
+setAcl -R --remove ip:127.0.0.1 /a
 setAcl -v 9 /a world:anyone:cdrwa
 setquota -n 1 /a
 listquota /a
@@ -68,6 +74,7 @@ help
 help get
 help backup
 quote 'a b'
+echo a b
 incr -c /n 5
 touch /t
 touch /t
@@ -79,6 +86,7 @@ diff /a /c2
 export /a EXPORTED
 import EXPORTED /imported
 dump /a > DUMPED
+digest ann @DUMPED
 apply --to /applied DUMPED
 apply --dry-run --to /applied2 DUMPED
 multi 'create /m x' 'set /m y' 'check /m 1' 'delete /m'

@@ -70,10 +70,10 @@ TEST(Complete, NamesOfCommands) {
 }
 
 TEST(Complete, Options) {
-  EXPECT_THAT(
-      at_the_end_of("ls -"),
-      UnorderedElementsAre("-s", "--stat", "-h", "--human", "-w", "--watch", "-R", "--recursive",
-                           "--window", "--rate", "-o", "--output", "--help"));
+  EXPECT_THAT(at_the_end_of("ls -"),
+              UnorderedElementsAre("-s", "--stat", "-h", "--human", "-w", "--watch", "-R",
+                                   "--recursive", "-l", "--long", "-t", "--by-time", "-S",
+                                   "--by-size", "--window", "--rate", "-o", "--output", "--help"));
   EXPECT_THAT(at_the_end_of("ls / -R"), ElementsAre("-R"));
   EXPECT_THAT(at_the_end_of("ls -- -"), IsEmpty());
   EXPECT_THAT(at_the_end_of("removewatches / --l"), ElementsAre("--local"));

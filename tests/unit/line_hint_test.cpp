@@ -7,14 +7,14 @@ namespace zksh {
 namespace {
 
 TEST(SyntaxAhead, WhatIsStillToCome) {
-  EXPECT_EQ(syntax_ahead("set"), " [-s] [-v version] [--if-value value] [-b] path data");
-  EXPECT_EQ(syntax_ahead("set "), "[-s] [-v version] [--if-value value] [-b] path data");
-  EXPECT_EQ(syntax_ahead("set -s"), " [-v version] [--if-value value] [-b] path data");
-  EXPECT_EQ(syntax_ahead("set -sv "), "version [--if-value value] [-b] path data");
-  EXPECT_EQ(syntax_ahead("set -v 3 "), "[-s] [--if-value value] [-b] path data");
-  EXPECT_EQ(syntax_ahead("set /a"), " data");
-  EXPECT_EQ(syntax_ahead("set '/a b"), " data");
-  EXPECT_EQ(syntax_ahead("set '-s' "), "data");
+  EXPECT_EQ(syntax_ahead("set"), " [-s] [-v version] [--if-value value] [-b] [--null] path [data]");
+  EXPECT_EQ(syntax_ahead("set "), "[-s] [-v version] [--if-value value] [-b] [--null] path [data]");
+  EXPECT_EQ(syntax_ahead("set -s"), " [-v version] [--if-value value] [-b] [--null] path [data]");
+  EXPECT_EQ(syntax_ahead("set -sv "), "version [--if-value value] [-b] [--null] path [data]");
+  EXPECT_EQ(syntax_ahead("set -v 3 "), "[-s] [--if-value value] [-b] [--null] path [data]");
+  EXPECT_EQ(syntax_ahead("set /a"), " [data]");
+  EXPECT_EQ(syntax_ahead("set '/a b"), " [data]");
+  EXPECT_EQ(syntax_ahead("set '-s' "), "[data]");
   EXPECT_EQ(syntax_ahead("set /a x"), "");
   EXPECT_EQ(syntax_ahead("set /a x "), "");
 }
@@ -51,14 +51,14 @@ TEST(LineHint, TheSyntaxUntilAnArgumentIsTyped) {
 }
 
 TEST(LineHint, OfTheLastCommand) {
-  EXPECT_EQ(line_hint("ls /; set /a", "").text, " data");
-  EXPECT_EQ(line_hint("ls /\nset /a", "").text, " data");
+  EXPECT_EQ(line_hint("ls /; set /a", "").text, " [data]");
+  EXPECT_EQ(line_hint("ls /\nset /a", "").text, " [data]");
 }
 
 TEST(LineHint, TheHistoryWhereTheSyntaxSaysNothing) {
   EXPECT_EQ(line_hint("ge", "t /app").text, "t /app");
   EXPECT_EQ(line_hint("quit", " now").text, " now");
-  EXPECT_EQ(line_hint("set /a", "").text, " data");
+  EXPECT_EQ(line_hint("set /a", "").text, " [data]");
 }
 
 }  // namespace
