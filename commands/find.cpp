@@ -16,6 +16,8 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
+#include <algorithm>
+
 namespace zksh::command_find {
 namespace {
 
@@ -85,7 +87,7 @@ int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths
       !confirmed_by_user(
           cx, removal_question(
                   cx, fmt::format("{}, from {} to {}. Delete them?", counted(paths.size(), "node"),
-                                  as_word(paths.front()), as_word(paths.back()))))) {
+                                  as_word(paths.back()), as_word(paths.front()))))) {
     cx.out.err_line("nothing was deleted");
     return status::failure;
   }
@@ -105,8 +107,7 @@ int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths
   report_if_incomplete(
       cx, progress,
       [&] {
-        for (auto path = paths.rbegin(); path != paths.rend(); ++path)
-          writer.add(RemoveOp{.path = *path});
+        for (const auto& path : paths) writer.add(RemoveOp{.path = path});
         writer.finish();
       },
       [&] {
@@ -140,13 +141,13 @@ int act(Context& cx, const Args& a) {
   std::vector<std::string> paths;
   const int walked = collect(cx, a, paths);
   int result = status::ok;
+  if (a.remove) std::ranges::reverse(paths);  // children before parents
   if (!a.remove)
     result = run_each(cx, a, paths);
   else if (!a.dry_run)
     result = remove_all(cx, a, paths);
   else
-    for (auto path = paths.rbegin(); path != paths.rend(); ++path)
-      print_rehearsed(cx.out, {.verb = "delete", .path = *path});
+    for (const auto& path : paths) print_rehearsed(cx.out, {.verb = "delete", .path = path});
   return result == status::ok ? walked : result;
 }
 

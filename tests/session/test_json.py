@@ -35,8 +35,9 @@ tree /a
 find -acl world:anyone /a
 find /a
 find /a -name x -delete
-find /a -name e -delete --dry-run
-find /a -name e -delete
+create /a/d x
+find /a -name d -delete --dry-run
+find /a -name d -delete
 grep wor /a
 grep -c wor /a
 grep -l wor /a
