@@ -93,9 +93,15 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   }
   if (result != code::no_node) co_return result;
   auto path = paths.begin();
+  const bool with_containers = containers_;
   for (auto& parent : parents) {
     const auto outcome = co_await requests_.answer(std::move(parent));
-    explain(*path++, outcome.code);
+    // A server before 3.5.3 has no containers.
+    if (with_containers && outcome.code == code::unimplemented)
+      containers_ = false;
+    else
+      explain(*path, outcome.code);
+    ++path;
   }
   co_return result;
 }
@@ -172,10 +178,6 @@ void LockNodes::adopt(const std::vector<OpResult>& results) {
 /// Takes the answer to the creation of a parent without which the nodes could not be created. The
 /// next attempt will fare better, or this throws.
 void LockNodes::explain(const std::string& path, int result) {
-  if (result == code::unimplemented && containers_) {
-    containers_ = false;
-    return;
-  }
   const bool vanished = result == code::no_node && parent_path(path) != "/";
   if (result == code::ok || result == code::node_exists || vanished ||
       is_connection_failure(result))
