@@ -34,18 +34,18 @@ class Completion(unittest.TestCase):
         self.screen.type("ls -\t")
         self.wait_typed("ls -")
         self.screen.wait_for(lambda screen: [line.split() for line in screen.lines() if line.startswith("--h")] == [
-            ["--help", "--recursive", "-R", "-w"], ["--human", "--stat", "-h"]])
+            ["--help", "--recursive", "-S", "-t"], ["--human", "--stat", "-h", "-w"]])
         self.screen.type("R")
         self.wait_typed("ls -R")
 
     def test_a_second_tab_walks_through_what_is_listed(self):
         self.screen.type("ls -\t")
         self.screen.wait_for("--human")
-        for option in ("--help", "--human", "--output"):
+        for option in ("--by-size", "--by-time", "--help"):
             self.screen.keys("Tab")
             self.wait_typed(f"ls {option}")
         self.screen.keys("BTab")
-        self.wait_typed("ls --human")
+        self.wait_typed("ls --by-time")
         self.screen.keys("BTab")
         self.screen.keys("BTab")
         self.wait_typed("ls -")

@@ -28,7 +28,7 @@ class Hints(HintTest):
         self.wait_line(screen, 0, "sync", " path")
         screen.keys("C-u")
         screen.type("set")
-        self.wait_line(screen, 0, "set", " [-s] [-v version] [--if-value value] [-b] path data")
+        self.wait_line(screen, 0, "set", " [-s] [-v version] [--if-value value] [-b] [--null] path [data]")
         self.assertIn("2m", self.style_of(screen, " [-s]"))
         screen.type(" /a")
         self.wait_line(screen, 0, "set /a", " data")
@@ -200,7 +200,7 @@ class Events(HintTest):
 
     def hint_of(self, typed):
         """What fits of the hint behind a short line, in the row where the line ends."""
-        syntax = " [-s] [-v version] [--if-value value] [-b] path data"
+        syntax = " [-s] [-v version] [--if-value value] [-b] [--null] path [data]"
         used = len(self.prompt(1) + " " + typed) % 40
         room = 39 - used
         return syntax if len(syntax) <= room else syntax[:room - 1] + "…"
