@@ -152,6 +152,10 @@ int act(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
+  // As find(1) has it, the command would be several words.
+  if ((a.exec || a.ok) &&
+      (std::ranges::count(a.walk.tops, "{}") > 0 || std::ranges::count(a.walk.tops, ";") > 0))
+    throw ValueError("the command of -exec or -ok must be one word: -exec 'get {}'");
   if (a.remove || a.exec || a.ok) return act(cx, a);
   if (a.dry_run || a.yes) throw ValueError("--dry-run and -y are for -delete, -exec and -ok");
   const auto matches = node_filter(cx, a.filter);
