@@ -27,13 +27,13 @@ class Hints(HintTest):
         screen.type("sync")
         self.wait_line(screen, 0, "sync", " path")
         screen.keys("C-u")
-        screen.type("set")
-        self.wait_line(screen, 0, "set", " [-s] [-v version] [--if-value value] [-b] [--null] path [data]")
-        self.assertIn("2m", self.style_of(screen, " [-s]"))
+        screen.type("incr")
+        self.wait_line(screen, 0, "incr", " [-c] path [amount]")
+        self.assertIn("2m", self.style_of(screen, " [-c]"))
         screen.type(" /a")
-        self.wait_line(screen, 0, "set /a", " data")
+        self.wait_line(screen, 0, "incr /a", " [amount]")
         screen.type(" x")
-        self.wait_line(screen, 0, "set /a x")
+        self.wait_line(screen, 0, "incr /a x")
 
     def test_syntax_cannot_be_taken(self):
         screen = self.start()
