@@ -67,6 +67,18 @@ std::string DataFiles::places_text() const {
 }
 
 void DataFiles::refresh() {
+  // A directory that is read while logs are added may show a later one without the one before it,
+  // which would then be passed over.
+  std::vector<std::string> before;
+  std::vector<std::string> now;
+  do {
+    look();
+    before = std::exchange(now, {});
+    for (const auto& log : logs_) now.push_back(log.path);
+  } while (now != before);
+}
+
+void DataFiles::look() {
   logs_.clear();
   snapshots_.clear();
   misnamed_.clear();

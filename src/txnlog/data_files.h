@@ -37,6 +37,7 @@ class DataFiles {
   std::string places_text() const;
 
  private:
+  void look();
   void add_directory(const std::string& directory);
   void add_file(const std::string& path);
 
