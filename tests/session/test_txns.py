@@ -1,4 +1,5 @@
 """txns and dump --in on the files of real servers: lines, reasons, damage, rolls of the log, and the tree as it was."""
+import contextlib
 import glob
 import json
 import os
@@ -9,6 +10,7 @@ import unittest
 
 from session_case import SessionTest
 from server import Server, needs, server_version
+from waiting import wait_until
 from znodes import Znodes
 from zksh import ZKSH, environment
 
@@ -36,7 +38,16 @@ class TxnsTest(SessionTest):
         rows = [line.split("\t") for line in lines]
         return [(op, path.removeprefix(self.root), *rest) for _, _, _, _, op, path, *rest in rows]
 
+    def writes_snapshot(self):
+        """After a number of transactions the server writes one, beside its answers."""
+        files = []
+        for fd in glob.glob(f"/proc/{self.server.process.pid}/fd/*"):
+            with contextlib.suppress(FileNotFoundError):
+                files.append(os.readlink(fd))
+        return any("/snapshot." in file for file in files)
+
     def copied(self, name="copy"):
+        wait_until(lambda: not self.writes_snapshot())
         target = self.file(name)
         shutil.copytree(self.data, target)
         return target
