@@ -159,7 +159,8 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
     for (auto& one : sent) {
       const auto outcome = co_await requests.answer(std::move(one));
       const bool made = outcome.code == code::ok || outcome.code == code::node_exists;
-      const bool unsupported = outcome.code == code::unimplemented && tried == CreateMode::Container;
+      const bool unsupported =
+          outcome.code == code::unimplemented && tried == CreateMode::Container;
       const bool vanished = outcome.code == code::no_node && parent_path(*node) != "/";
       if (unsupported) last = CreateMode::Persistent;  // a server before 3.5.3
       if (!made && !unsupported && !vanished && !is_connection_failure(outcome.code))
