@@ -41,7 +41,7 @@ TEST(Help, WordsLeadSomewhere) {
 }
 
 TEST(Help, BreaksBetweenWords) {
-  for (const std::size_t width : {40, 60, 78})
+  for (const std::size_t width : {40U, 60U, 78U})
     for (const auto& text : {help_overview(width), help_keys(width), help_search("backup", width),
                              help_of(*command_named("get"), width)})
       for (const auto line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
