@@ -2,6 +2,7 @@
 
 Must run in the main thread, since members die with the thread that starts them.
 """
+import os
 import signal
 import sys
 import time
