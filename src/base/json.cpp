@@ -191,7 +191,8 @@ JsonLine& JsonLine::set(std::string_view name, const Json& value) {
 
 JsonLine& JsonLine::set_text(std::string_view name, std::string_view text) {
   begin_field(name);
-  if (needs_no_escape(text)) {
+  constexpr std::size_t most_at_once = std::size_t{64} << 10U;  // more is written in pieces
+  if (text.size() <= most_at_once && needs_no_escape(text)) {
     waiting_ += '"';
     waiting_ += text;
     add("\"");

@@ -217,7 +217,7 @@ class LockTerminal(ShellTest):
         program = self.file("program", f"tail -f /dev/null &\ntrap 'echo told > {told}; exit 3' TERM\n"
                             f"echo $$ > {told}.pid\nwait\n")
         screen = self.start()
-        ways = [("-q", "unlock /l"), ("", "unlock --all"), ("", "connect"), ("", "close")]
+        ways = [("-q", "unlock /l"), ("", "unlock --all"), ("", "connect --force"), ("", "close --force")]
         for number, (quiet, line) in enumerate(ways, 1):
             for name in (told, told + ".pid"):
                 if os.path.exists(name):
@@ -231,7 +231,7 @@ class LockTerminal(ShellTest):
             self.assertTrue(os.path.exists(told), line)
             screen.wait_for(lambda s, n=number: s.text(history=True).count("exited with status 3") == n)
         said = screen.text(history=True)
-        self.assertEqual(len(ways), len(re.findall(r"(?m)^/l: the lock is being released: SIGTERM to pid \d+ \(sh\)",
+        self.assertEqual(len(ways), len(re.findall(r"(?m)^/l: the (?:lock is being released|job is ending): SIGTERM to pid \d+ \(sh\)",
                                                    said)))
         self.assertNotIn("lost", said)
         self.wait_nodes(0)
