@@ -132,7 +132,7 @@ std::string news_for_terminal(const std::string& text);
 /// queue is full, and throws Cancelled on a stop.
 class Output {
  public:
-  Output(OutputQueue& queue, OutputStyle style, std::stop_token stop)
+  Output(OutputQueue& queue, const OutputStyle& style, std::stop_token stop)
       : queue_(queue), style_(style), shells_(style), stop_(std::move(stop)) {}
 
   const OutputStyle& style() const { return style_; }

@@ -71,7 +71,11 @@ class EventPrinter {
   /// `quiet`: no news of the connection.
   EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input,
                bool quiet)
-      : queue_(queue), settings_(settings), style_(style), input_(input), quiet_(quiet) {}
+      : queue_(queue),
+        settings_(settings),
+        style_(std::move(style)),
+        input_(input),
+        quiet_(quiet) {}
 
   void print(const Monitor::Held& held, const Event& event, Session& session) {
     if (ended_) return;
@@ -350,7 +354,7 @@ std::function<void(const std::filesystem::path&)> past_filler(const Arguments& a
 }
 
 /// Starts the sandbox that the arguments ask for; the status is that of a failure.
-std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, OutputStyle style,
+std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, const OutputStyle& style,
                                                        const Arguments& arguments) {
   std::unique_ptr<Sandbox> sandbox;
   const int servers = arguments.sandbox_servers;
@@ -517,7 +521,8 @@ std::string what_is_done(const Arguments& arguments) {
 
 /// Sets up everything between the servers and the commands, and runs the commands.
 // NOLINTNEXTLINE(readability-function-size): one after the other, what lives as long as it runs.
-int serve(Supervisor& base, const Arguments& arguments, OutputStyle style, Sandbox* sandbox) {
+int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style,
+          Sandbox* sandbox) {
   auto& monitor = base.monitor;
   auto& queue = base.queue;
   const auto input = input_of(arguments);
