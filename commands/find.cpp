@@ -82,12 +82,22 @@ int collect(Context& cx, const Args& a, std::vector<std::string>& paths) {
   return skipped.report();
 }
 
+std::string question(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return fmt::format("Delete {}?", as_word(paths.front()));
+  return fmt::format("{}, from {} to {}. Delete them?", counted(paths.size(), "node"),
+                     as_word(paths.back()), as_word(paths.front()));
+}
+
+/// Without conditions, or with a pattern that fits too much, they would be among what is found.
+void refuse_roots(const std::vector<std::string>& paths) {
+  for (const auto& path : paths)
+    if (path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/"))
+      throw ValueError(fmt::format(
+          "refusing to delete {}, which is among what was found; nothing was deleted", path));
+}
+
 int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths) {
-  if (!paths.empty() && needs_confirmation(cx, a.yes) &&
-      !confirmed_by_user(
-          cx, removal_question(
-                  cx, fmt::format("{}, from {} to {}. Delete them?", counted(paths.size(), "node"),
-                                  as_word(paths.back()), as_word(paths.front()))))) {
+  if (!paths.empty() && needs_confirmation(cx, a.yes) && !confirmed_by_user(cx, question(paths))) {
     cx.out.err_line("nothing was deleted");
     return status::failure;
   }
@@ -141,7 +151,10 @@ int act(Context& cx, const Args& a) {
   std::vector<std::string> paths;
   const int walked = collect(cx, a, paths);
   int result = status::ok;
-  if (a.remove) std::ranges::reverse(paths);  // children before parents
+  if (a.remove) {
+    refuse_roots(paths);
+    std::ranges::reverse(paths);  // children before parents
+  }
   if (!a.remove)
     result = run_each(cx, a, paths);
   else if (!a.dry_run)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 #include <vector>
 
 namespace zksh {
@@ -108,6 +109,19 @@ std::string_view secret_of_pair(std::string_view first, std::string_view second)
   return second.substr(colon + 1);
 }
 
+/// What stands in the password's place after `digest user`, which the command refuses: a word that
+/// names neither a file nor a node.
+std::string_view secret_of_digest(std::span<const std::string_view> words) {
+  constexpr std::string_view begins_no_password = "@-/|<>&;";
+  const bool is_command = words.size() > 2 && words[0] == "digest" && !words[1].empty() &&
+                          std::ranges::all_of(words[1], continues_name) &&
+                          words[1].find('/') == std::string_view::npos;
+  if (!is_command || words[2].empty() ||
+      begins_no_password.find(words[2].front()) != std::string_view::npos)
+    return {};
+  return words[2];
+}
+
 }  // namespace
 
 std::optional<std::string> mask_secrets(std::string_view line) {
@@ -116,6 +130,7 @@ std::optional<std::string> mask_secrets(std::string_view line) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     find_acls(words[i], secrets);
     if (i + 1 < words.size()) secrets.push_back(secret_of_pair(words[i], words[i + 1]));
+    secrets.push_back(secret_of_digest(std::span(words).subspan(i)));
   }
   std::erase(secrets, "");
   if (secrets.empty()) return std::nullopt;

@@ -36,7 +36,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Masked{"repeat 3 addauth digest bob:pw", "repeat 3 addauth digest bob:***"},
                     Masked{"ls /;addauth digest bob:pw", "ls /;addauth digest bob:***"},
                     Masked{"addauth sasl token", "addauth sasl ***"},
-                    Masked{"adauth digest bob:pw", "adauth digest bob:***"}));
+                    Masked{"adauth digest bob:pw", "adauth digest bob:***"},
+                    Masked{"digest bob pw", "digest bob ***"},
+                    Masked{"digest bob 'p w' | cat", "digest bob '***' | cat"},
+                    Masked{"digest bob:pw", "digest bob:***"},
+                    Masked{"zksh -s a:1 digest bob pw", "zksh -s a:1 digest bob ***"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Acl, MasksSecret,
@@ -59,16 +63,16 @@ class LeavesAlone : public testing::TestWithParam<const char*> {};
 
 TEST_P(LeavesAlone, Line) { EXPECT_EQ(mask_secrets(GetParam()), std::nullopt); }
 
-INSTANTIATE_TEST_SUITE_P(Lines, LeavesAlone,
-                         testing::Values("", "   ", "ls /", "get /addauth digest", "help addauth",
-                                         "addauth", "addauth digest", "addauth digest ",
-                                         "addauth digest bob:", "addauth \"digest\"",
-                                         "setAcl /p world:anyone:cdrwa", "setAcl /p auth::cdrwa",
-                                         "setAcl /p auth:bob:cdrwa",
-                                         "setAcl /p auth::cdrwa,world:anyone:r",
-                                         "setAcl /p ip:10.0.0.0/8:r", "set /digest a:b",
-                                         "set /p digest http://x", "get /app/digest:x:y",
-                                         "create /p \"unclosed"));
+INSTANTIATE_TEST_SUITE_P(
+    Lines, LeavesAlone,
+    testing::Values("", "   ", "ls /", "digest bob", "digest bob @/etc/pw", "digest bob -",
+                    "digest bob | cat", "digest bob > /tmp/x", "grep digest /a /b",
+                    "get /addauth digest", "help addauth", "addauth", "addauth digest",
+                    "addauth digest ", "addauth digest bob:", "addauth \"digest\"",
+                    "setAcl /p world:anyone:cdrwa", "setAcl /p auth::cdrwa",
+                    "setAcl /p auth:bob:cdrwa", "setAcl /p auth::cdrwa,world:anyone:r",
+                    "setAcl /p ip:10.0.0.0/8:r", "set /digest a:b", "set /p digest http://x",
+                    "get /app/digest:x:y", "create /p \"unclosed"));
 
 TEST(MaskSecrets, TakesAnyBytes) {
   EXPECT_EQ(mask_secrets(std::string("set /p \0\xff\x80", 10)), std::nullopt);
