@@ -144,7 +144,6 @@ class OneFile(unittest.TestCase):
     def test_no_sandbox_without_java(self):
         self.assertIn("--sandbox needs Java", self.zksh("--sandbox", status=1))
 
-    @unittest.skipUnless(os.path.exists(BUSYBOX), "busybox-static is not installed")
     def test_beside_busybox(self):
         """As in the smallest containers that have a shell."""
         (self.root / "bin").mkdir()
