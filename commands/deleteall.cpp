@@ -94,30 +94,19 @@ Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimi
 /// children, like delete. Returns why nothing is deleted, or nullopt to go on.
 std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& tops,
                                    const WorkLimits& limits) {
-  constexpr std::size_t many = 1000;
-  constexpr const char* nothing = "nothing was deleted";
   const auto extent = measure(cx, tops, limits);
   if (extent.nodes <= 1 && !cx.services.protection.production) return std::nullopt;
   const auto what =
       tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
   const auto ephemerals =
       extent.ephemerals == 0 ? "" : fmt::format(", {} of them ephemeral", extent.ephemerals);
-  const auto question = fmt::format("{}: {}{}.", what, counted(extent.nodes, "node"), ephemerals);
-  const auto* const them = extent.nodes == 1 ? "it" : "them";
-  if (extent.nodes >= many || cx.services.protection.production) {
-    const auto word =
-        tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
-    const auto wanted = word.empty() ? "/" : word;
-    const auto answer =
-        cx.ask(removal_question(
-                   cx, fmt::format("{} Type {} to delete {}: ", question, as_word(wanted), them)),
-               false);
-    const auto path = tops.size() == 1 ? tops.front() : wanted;
-    if (answer == wanted || answer == as_word(wanted) || answer == path) return std::nullopt;
-    return fmt::format("{}: the answer was not {}", nothing, as_word(wanted));
-  }
-  if (confirmed_by_user(cx, fmt::format("{} Delete {}?", question, them))) return std::nullopt;
-  return nothing;
+  const auto word =
+      tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
+  return removal_refusal(
+      cx, {.what = fmt::format("{}: {}{}.", what, counted(extent.nodes, "node"), ephemerals),
+           .word = word.empty() ? "/" : word,
+           .path = tops.size() == 1 ? tops.front() : "",
+           .nodes = extent.nodes});
 }
 
 void refuse_roots(const std::vector<std::string>& paths) {

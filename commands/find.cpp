@@ -1,6 +1,7 @@
 // find: list the nodes of a subtree that meet conditions.
 #include "base/quoting.h"
 #include "base/words.h"
+#include "client/node_path.h"
 #include "command/command.h"
 #include "command/confirmation.h"
 #include "command/dry_run.h"
@@ -82,10 +83,16 @@ int collect(Context& cx, const Args& a, std::vector<std::string>& paths) {
   return skipped.report();
 }
 
-std::string question(const std::vector<std::string>& paths) {
-  if (paths.size() == 1) return fmt::format("Delete {}?", as_word(paths.front()));
-  return fmt::format("{}, from {} to {}. Delete them?", counted(paths.size(), "node"),
-                     as_word(paths.back()), as_word(paths.front()));
+std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& paths) {
+  const auto& first = paths.back();
+  const bool one = paths.size() == 1;
+  return removal_refusal(
+      cx, {.what = one ? as_word(first) + "."
+                       : fmt::format("{}, from {} to {}.", counted(paths.size(), "node"),
+                                     as_word(first), as_word(paths.front())),
+           .word = one ? std::string(base_name(first)) : std::to_string(paths.size()),
+           .path = one ? first : "",
+           .nodes = paths.size()});
 }
 
 /// Without conditions, or with a pattern that fits too much, they would be among what is found.
@@ -97,9 +104,11 @@ void refuse_roots(const std::vector<std::string>& paths) {
 }
 
 int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths) {
-  if (!paths.empty() && needs_confirmation(cx, a.yes) && !confirmed_by_user(cx, question(paths))) {
-    cx.out.err_line("nothing was deleted");
-    return status::failure;
+  if (!paths.empty() && needs_confirmation(cx, a.yes)) {
+    if (const auto why = refusal(cx, paths)) {
+      cx.out.err_line("{}", *why);
+      return status::failure;
+    }
   }
   NodeFailures failures(cx);
   Progress progress(cx.out, cx.background, "nodes deleted");

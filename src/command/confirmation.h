@@ -3,6 +3,8 @@
 
 #include "command/command.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace zksh {
@@ -12,8 +14,16 @@ namespace zksh {
 /// background, where the question would never be seen.
 bool needs_confirmation(const Context& cx, bool yes);
 
-/// The question as shown, which mentions production servers.
-std::string removal_question(const Context& cx, const std::string& question);
+/// Nodes that are about to be removed.
+struct PlannedRemoval {
+  std::string what;    ///< for the question, a sentence: "/app: 3 nodes."
+  std::string word;    ///< what must be typed if they are many, or the servers are of production
+  std::string path{};  ///< what may be typed instead
+  std::size_t nodes = 0;
+};
+/// Asks whether to remove them, more insistently for many. Returns why nothing is removed, or
+/// nullopt to go on. Blocks until the answer; throws Cancelled on a stop.
+std::optional<std::string> removal_refusal(const Context& cx, const PlannedRemoval& removal);
 
 /// Asks a yes-or-no question; anything but a yes is a no. Blocks until the answer; throws Cancelled
 /// on a stop.

@@ -33,6 +33,25 @@ class Removals(UsualPrompt):
         self.wait_prompt(screen, 2)
         self.assertEqual([], self.names())
 
+    def test_what_find_deletes_is_asked_for_alike(self):
+        self.tree(1000)
+        screen = self.start()
+        screen.type("find /app -name n7 -delete\n")
+        screen.wait_for("/app/n7. Delete it? [y/N]")
+        screen.type("y\n")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(999, len(self.znodes.children(self.root + "/app")))
+        screen.type("find /app -delete\n")
+        screen.wait_for("1000 nodes, from /app to /app/n999. Type 1000 to delete them:")
+        screen.type("y\n")
+        screen.wait_for("nothing was deleted: the answer was not 1000")
+        self.wait_prompt(screen, 2)
+        screen.type("find /app -delete\n")
+        screen.wait_for(lambda s: s.text().count("Type 1000") == 2)
+        screen.type("1000\n")
+        self.wait_prompt(screen, 3)
+        self.assertEqual([], self.names())
+
     def test_several_subtrees_have_one_total(self):
         for path in ("/tmp-1", "/tmp-1/a", "/tmp-1/b", "/tmp-2"):
             self.znodes.create(self.root + path)
