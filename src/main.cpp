@@ -78,12 +78,21 @@ bool names_password(const std::string& command) {
 bool hide_secrets(std::span<char* const> words, const std::vector<std::string>& command) {
   bool found = names_password(fmt::format("{}", fmt::join(command, " ")));
   std::string line;
+  std::string one_shot;
+  auto before = words.size() - std::min(words.size(), command.size());  // zksh's own options
   for (char* const word : words) {
     line += line.empty() ? "" : " ";
     line += word;
+    if (before > 0) {
+      --before;
+    } else {
+      one_shot += one_shot.empty() ? "" : " ";
+      one_shot += word;
+    }
     // A script's text alone, or a command's words after its name.
     auto commands = zksh::split_commands(word);
     commands.push_back(line);
+    commands.push_back(one_shot);
     if (std::ranges::none_of(
             commands, [](const std::string& one) { return zksh::mask_secrets(one).has_value(); }))
       continue;

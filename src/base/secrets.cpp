@@ -109,17 +109,36 @@ std::string_view secret_of_pair(std::string_view first, std::string_view second)
   return second.substr(colon + 1);
 }
 
-/// What stands in the password's place after `digest user`, which the command refuses: a word that
-/// names neither a file nor a node.
-std::string_view secret_of_digest(std::span<const std::string_view> words) {
-  constexpr std::string_view begins_no_password = "@-/|<>&;";
-  const bool is_command = words.size() > 2 && words[0] == "digest" && !words[1].empty() &&
-                          std::ranges::all_of(words[1], continues_name) &&
-                          words[1].find('/') == std::string_view::npos;
-  if (!is_command || words[2].empty() ||
-      begins_no_password.find(words[2].front()) != std::string_view::npos)
+/// Whether a word may be a command's name: at the line's beginning, behind another command, or
+/// behind one that runs it. (Errors, which are masked too, have words in sentences.)
+bool may_begin_command(std::string_view line, std::span<const std::string_view> words,
+                       std::size_t at) {
+  constexpr std::array runs_others{"repeat", "timing", "help", "#"};
+  for (; at > 0; --at) {
+    const auto before = line.substr(0, static_cast<std::size_t>(words[at].data() - line.data()));
+    const auto last = before.find_last_not_of(" \t\n\v\f\r\"'$");
+    if (last != std::string_view::npos &&
+        std::string_view(";|&").find(before[last]) != std::string_view::npos)
+      return true;
+    const auto& word = words[at - 1];
+    const bool goes_on =
+        word.starts_with('-') ||
+        (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0) ||
+        std::ranges::find(runs_others, word) != runs_others.end();
+    if (!goes_on) return false;
+  }
+  return true;
+}
+
+/// What stands in the password's place in the command `digest user password`, which refuses it.
+std::string_view secret_of_digest(std::string_view line, std::span<const std::string_view> words,
+                                  std::size_t at) {
+  constexpr std::string_view begins_no_password = "@-|<>&;";
+  if (words.size() - at < 3 || words[at] != "digest") return {};
+  const auto secret = words[at + 2];
+  if (secret.empty() || begins_no_password.find(secret.front()) != std::string_view::npos)
     return {};
-  return words[2];
+  return may_begin_command(line, words, at) ? secret : std::string_view();
 }
 
 }  // namespace
@@ -130,7 +149,7 @@ std::optional<std::string> mask_secrets(std::string_view line) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     find_acls(words[i], secrets);
     if (i + 1 < words.size()) secrets.push_back(secret_of_pair(words[i], words[i + 1]));
-    secrets.push_back(secret_of_digest(std::span(words).subspan(i)));
+    secrets.push_back(secret_of_digest(line, words, i));
   }
   std::erase(secrets, "");
   if (secrets.empty()) return std::nullopt;

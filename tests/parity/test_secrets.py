@@ -29,7 +29,9 @@ CREDENTIALS = [f"addauth digest {NAMED}", f"addauth digest '{NAMED}'", f"addauth
                f"addauth --file={NAMED}x digest {NAMED}", f"addauth digest '{NAMED}", f"addauth digest $'{NAMED}\\q'",
                f"addauth digest {NAMED} > /dev/null", f"addauth digest {NAMED} > /none/none", f"addauth digest {NAMED} | cat",
                f"repeat 2 addauth digest {NAMED}", f"repeat 2 addauh digest {NAMED}", f"repeat 2 addauth digest {NAMED} extra",
-               f"repeat --evry addauth digest {NAMED}", f"help addauth digest {NAMED}", f"timing addauth digest {NAMED}"]
+               f"repeat --evry addauth digest {NAMED}", f"help addauth digest {NAMED}", f"timing addauth digest {NAMED}",
+               f"digest ann {SECRET}", f"digest ann {SECRET} | cat", f"digest {NAMED}", f"repeat 2 digest ann {SECRET}",
+               f"repeat --every 1s 2 digest ann {SECRET}", f"help digest ann {SECRET}"]
 
 
 class Secrets(ServerTest):
