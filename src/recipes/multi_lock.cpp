@@ -229,12 +229,14 @@ class MultiLock final : public Recipe {
 
   /// Whether the reads that were sent with the last list have found all nodes, in this session.
   Task<bool> existed(std::int64_t session) {
-    bool all = !existence_.empty() && existence_session_ == session;
+    bool all = !existence_.empty();
     for (auto& question : std::exchange(existence_, {})) {
       const auto outcome = co_await requests_.answer(std::move(question));
       all = all && outcome.code == code::ok;
     }
-    co_return all&& requests_.client().session_id() == session;
+    if (existence_session_ != session || requests_.client().session_id() != session)
+      co_return false;
+    co_return all;
   }
 
   /// Whether all these nodes exist, in this session.
