@@ -11,6 +11,16 @@ from znodes import pack_string
 SLOW = {("the longest session timeout", "dump")}  # a minute
 
 
+def noting(operations, behave):
+    """That server, which notes what the last request of each connection asks for."""
+    def behaves(c):
+        try:
+            return behave(c)
+        finally:
+            operations.append(getattr(c, "operation", None))
+    return behaves
+
+
 class Hostile(unittest.TestCase):
     maxDiff = None
 
@@ -36,9 +46,14 @@ class Hostile(unittest.TestCase):
     def test_no_malformed_reads_succeed(self):
         def fault(play):
             name, use = play
-            status, _, err, _, _ = hostile.run(modes.BROKEN_READS[name], (hostile.USES | hostile.MORE_USES)[use])
-            truthful = status == 3 and b"an answer that does not match its reads" in err
-            return None if truthful else f"{name} × {use}: status {status}, {err!r}"
+            for _ in range(5):  # on a busy machine the version may come after a walk of so few nodes
+                asked = []
+                status, _, err, _, _ = hostile.run(noting(asked, modes.BROKEN_READS[name]),
+                                                   (hostile.USES | hostile.MORE_USES)[use])
+                if modes.MULTI_READ in asked:
+                    truthful = status == 3 and b"an answer that does not match its reads" in err
+                    return None if truthful else f"{name} × {use}: status {status}, {err!r}"
+            return f"{name} × {use}: many nodes were never read at once"
 
         plays = [(name, use) for name in modes.BROKEN_READS for use in ("ls -R", "du")]
         self.assertEqual(hostile.faults(fault, plays, 32), [])
