@@ -1,0 +1,321 @@
+// Session::Handle: a handle of the C client: its events, servers, TLS and SASL.
+#include "session/handle.h"
+
+#include "client/node_path.h"
+
+#include <cstdlib>
+
+namespace zksh {
+
+namespace {
+
+/// A server that starts or stops may break off a handshake or two.
+constexpr int enough_tls_tries = 3;
+
+Event::Type event_type(int type) {
+  if (type == ZOO_CREATED_EVENT) return Event::Type::Created;
+  if (type == ZOO_DELETED_EVENT) return Event::Type::Deleted;
+  if (type == ZOO_CHANGED_EVENT) return Event::Type::DataChanged;
+  if (type == ZOO_CHILD_EVENT) return Event::Type::ChildrenChanged;
+  return Event::Type::Session;
+}
+
+/// The name of the server that it is connected to, for users: HOST:PORT as in the connect string,
+/// also for a read-only server, which zookeeper_get_connected_host does not return. With the wire's
+/// Hold.
+std::string connected_name(zhandle_t* zh, const AddressNames& names) {
+  const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" for an IPv6 address
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::string(text);
+  const ServerAddress address{.host = std::string(text.substr(0, colon)),
+                              .port = std::atoi(text.data() + colon + 1)};
+  const auto name = names.find(address.text());
+  return name == names.end() ? address.text() : name->second;
+}
+
+}  // namespace
+
+std::optional<std::string> path_through(const std::string& chroot, std::string_view node) {
+  if (chroot.empty() || !node.starts_with(chroot)) return std::nullopt;
+  const auto rest = node.substr(chroot.size());
+  if (rest.empty()) return "/";
+  return rest.front() == '/' ? std::optional(std::string(rest)) : std::nullopt;
+}
+
+SessionState session_state(int state) {
+  if (state == ZOO_CONNECTED_STATE) return SessionState::Connected;
+  if (state == ZOO_READONLY_STATE) return SessionState::ConnectedReadOnly;
+  if (state == ZOO_EXPIRED_SESSION_STATE) return SessionState::Expired;
+  if (state == ZOO_AUTH_FAILED_STATE) return SessionState::AuthFailed;
+  return SessionState::Connecting;
+}
+
+bool has_names(const ConnectString& servers) {
+  return !std::ranges::all_of(servers.servers, is_address, &ServerAddress::host);
+}
+
+std::optional<SocketAddress> address_of_server(Session::Handle* handle) {
+  SocketAddress address{.size = sizeof address.bytes};
+  if (!handle) return std::nullopt;
+  const Wire::Hold hold(handle->wire);
+  if (!hold.get() || !zookeeper_get_connected_host(hold.get(), address.get(), &address.size))
+    return std::nullopt;
+  return address;
+}
+
+bool Session::Handle::reports(std::string_view path, WatchKind kind) const {
+  const auto [first, last] = persistent.equal_range(path);
+  return std::any_of(first, last, [&](const auto& watch) {
+    return kind == WatchKind::OfData || watch.second.mode == WatchMode::Persistent;
+  });
+}
+
+void Session::Handle::report(const Monitor::Held& held, const Event& event) {
+  // Otherwise the handle is not in use yet, or has been replaced.
+  if (session.state_->open_handle().get() == this) session.sink_(held, event);
+}
+
+void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zhandle_t* from) {
+  if (now == state) return;
+  if (is_connected(state)) {
+    if (now == SessionState::Connecting) persistent.clear();
+    lost = Clock::now();
+    session.state_->opener.ring();  // for next_look_up
+  }
+  state = now;
+  if (is_connected(now)) {
+    ever_connected = true;
+    connected_to = connected_name(from, names);
+    session_id = zoo_client_id(from)->client_id;
+    negotiated_timeout = zoo_recv_timeout(from);
+    lease = of_session<SessionLease>(session_id);
+    notes = of_session<AnswerNotes>(session_id);
+  }
+  report(held, {.path = {}, .state = now, .zxid = wire.last_zxid()});
+}
+
+std::optional<std::string> Session::Handle::own_path(std::string_view whole) const {
+  return servers.chroot.empty() ? std::string(whole) : path_through(servers.chroot, whole);
+}
+
+void Session::Handle::event_came(const WireEvent& event) {
+  const auto type = event_type(event.type);
+  if (persistent.empty() || type == Event::Type::Session) return;
+  const auto path = own_path(event.path);
+  if (!path || !path->starts_with('/')) return;
+  std::vector<Mailbox> receivers;
+  for (std::string_view at = *path;; at = parent_path(at)) {
+    const auto [first, last] = persistent.equal_range(at);
+    for (auto watch = first; watch != last; ++watch) {
+      const auto& [mailbox, mode] = watch->second;
+      const bool is_its = mode == WatchMode::Recursive ? type != Event::Type::ChildrenChanged
+                                                       : at.size() == path->size();
+      if (is_its && std::ranges::count(receivers, mailbox) == 0) receivers.push_back(mailbox);
+    }
+    if (at == "/") break;
+  }
+  for (const auto& mailbox : receivers)
+    session.monitor_.change_of(mailbox.get(), [&](const Monitor::Held& held) {
+      (*mailbox)(held).push_back(
+          {.type = type, .path = *path, .persistent = true, .zxid = event.zxid});
+    });
+  // Up to 3.8, events have none. What was reported would be found again after a lost connection.
+  if (event.zxid <= 0 && !receivers.empty()) ask_zxid();
+}
+
+std::int64_t Session::Handle::czxid_of(const std::string& path) {
+  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return notes; });
+  return from ? from->take_creation(path) : 0;
+}
+
+std::optional<LargeAnswer> Session::Handle::take_content(const ::Stat* stat) {
+  if (!stat || stat->dataLength != LargeAnswer::moved) return std::nullopt;
+  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return notes; });
+  return from ? from->take_answer(stat->mzxid) : std::nullopt;
+}
+
+/// The C client refuses a credential while it is between two attempts to connect (ZINVALIDSTATE),
+/// and reports those that it keeps for the next attempt as lost when this one fails. It sends those
+/// that it has again on every connection; doing that twice does no harm.
+bool Session::Handle::authenticate() {
+  std::vector<Credential> missing;
+  std::vector<Pending<Nothing>> all;
+  session.monitor_.with_lock([&](const Monitor::Held&) {
+    for (const auto& credential : session.settings_.credentials)
+      if (std::ranges::count(credentials, credential) == 0) missing.push_back(credential);
+  });
+  for (const auto& credential : missing) {
+    const auto sent = session.add_auth_to(this, credential);
+    const bool refused = session.monitor_.with_lock([&](const Monitor::Held& held) {
+      const auto& answer = (*sent)(held);
+      return answer && answer->code == code::invalid_state;
+    });
+    if (refused) return false;
+    all.push_back(sent);
+  }
+  session.monitor_.with_lock([&](const Monitor::Held&) { authentication = std::move(all); });
+  return true;
+}
+
+/// The C client cuts the chroot's letters off, also from the configuration's path, of which they
+/// may be only the first letters: through /zoo, that becomes "keeper/config".
+std::string Session::Handle::watched_path(const char* reported) const {
+  std::string path = reported ? reported : "";
+  if (!path.empty() && path.front() != '/' && servers.chroot + path == config_node)
+    path = config_node;
+  return path;
+}
+
+void Session::Handle::on_event(zhandle_t* zh, int type, int state, const char* path,
+                               void* context) {
+  auto& handle = *static_cast<Handle*>(context);
+  auto& session = handle.session;
+  // The connection becomes known after its credentials have been sent, and so before any request.
+  if (type == ZOO_SESSION_EVENT && is_connected(session_state(state)) && !handle.authenticate())
+    return;
+  session.monitor_.change([&](const Monitor::Held& held) {
+    if (type == ZOO_SESSION_EVENT) return handle.note_state(held, session_state(state), zh);
+    const Event event{.type = event_type(type),
+                      .path = handle.watched_path(path),
+                      .state = handle.state,
+                      .printed = true};
+    handle.watches_fired(held, type, event.path);
+    if (event.type != Event::Type::Session) handle.report(held, event);
+  });
+}
+
+void Session::Handle::on_private_watch(zhandle_t* zh, int type, int /*state*/, const char* path,
+                                       void* context) {
+  if (type == ZOO_SESSION_EVENT) return;  // waiters for watches check the session's state too
+  auto& handle = *static_cast<Handle*>(const_cast<void*>(zoo_get_context(zh)));
+  auto& monitor = handle.session.monitor_;
+  const auto watched = handle.watched_path(path);
+  const auto mailbox = monitor.with_lock([&](const Monitor::Held& held) -> Mailbox {
+    handle.watches_fired(held, type, watched);
+    const auto found = handle.mailboxes.find(context);
+    return found == handle.mailboxes.end() ? nullptr : found->second;
+  });
+  if (!mailbox) return;
+  monitor.change_of(mailbox.get(), [&](const Monitor::Held& held) {
+    (*mailbox)(held).push_back({.type = event_type(type), .path = watched});
+  });
+}
+
+void* Session::Handle::context_of(const Mailbox& mailbox) {
+  return session.monitor_.with_lock([&](const Monitor::Held&) {
+    // There are few at a time; removes those that nobody else uses.
+    void* context = nullptr;
+    std::erase_if(mailboxes, [&](const auto& entry) {
+      if (entry.second == mailbox) context = entry.first;
+      return entry.second.use_count() == 1;
+    });
+    if (context) return context;
+    context = reinterpret_cast<void*>(++last_mailbox);  // NOLINT(performance-no-int-to-ptr)
+    mailboxes.emplace(context, mailbox);
+    return context;
+  });
+}
+
+bool Session::Handle::takes_writes(const SocketAddress& server) {
+  const bool is_known = session.monitor_.with_lock([&](const Monitor::Held&) {
+    session.state_->wants_modes = true;
+    return session.known_servers().writable.contains(server.server().text());
+  });
+  try {
+    session.start_opener();
+  } catch (const std::exception&) {
+    return false;  // it stays at this server
+  }
+  session.state_->opener.ring();
+  return is_known;
+}
+
+std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/,
+                                                   const std::string& server) const {
+  std::vector<std::string> found;
+  const auto [first, last] = names.equal_range(server);
+  for (auto at = first; at != last; ++at) found.push_back(at->second);
+  return found;
+}
+
+std::vector<std::string> Session::Handle::hosts_of(const std::string& server) const {
+  std::vector<std::string> hosts;
+  for (const auto& name : session.monitor_.with_lock(
+           [&](const Monitor::Held& held) { return names_of(held, server); }))
+    hosts.push_back(parse_connect_string(name).servers.front().host);
+  return hosts;
+}
+
+std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server,
+                                                       std::uint64_t connection) {
+  const auto numeric = server.server().text();
+  const bool is_unknown = session.monitor_.with_lock([&](const Monitor::Held& held) {
+    address = numeric;
+    return session.wants_version_of(held, numeric);
+  });
+  if (is_unknown) session.state_->opener.ring();
+  if (!session.settings_.security.tls.on) return nullptr;
+  auto made = std::make_unique<TlsConnection>(*tls(), hosts_of(numeric), numeric);
+  const auto start = [handle = weak_from_this(), connection] {
+    if (const auto on = handle.lock()) on->wire.start_tls(connection);
+  };
+  if (tls()->is_fresh() || !tls()->refresh(start)) made->start();
+  return made;
+}
+
+void Session::Handle::tls_ended(const SocketAddress& server, const TlsConnection& connection) {
+  session.monitor_.change([&](const Monitor::Held& held) {
+    for (const auto& name : names_of(held, server.server().text())) {
+      if (connection.failure().empty()) {
+        tls_failures.erase(name);
+        continue;
+      }
+      auto& known = tls_failures[name];
+      known.reason = connection.failure();
+      known.tries += connection.is_lasting() ? enough_tls_tries : 1;
+    }
+  });
+}
+
+bool Session::Handle::tls_failed_everywhere(const Monitor::Held& /*held*/) const {
+  return !tls_failures.empty() &&
+         std::ranges::all_of(servers.servers, [&](const ServerAddress& server) {
+           const auto failure = tls_failures.find(server.text());
+           return failure != tls_failures.end() && failure->second.tries >= enough_tls_tries;
+         });
+}
+
+std::map<std::string, std::string> Session::Handle::tls_reasons(
+    const Monitor::Held& /*held*/) const {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [name, failure] : tls_failures) reasons.emplace(name, failure.reason);
+  return reasons;
+}
+
+void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t connection,
+                                    const std::string* token, std::int32_t error) {
+  session.monitor_.with_lock([&](const Monitor::Held& held) {
+    const auto known = names_of(held, server.server().text());
+    const auto host = known.empty() ? servers.servers.front().host
+                                    : parse_connect_string(known.front()).servers.front().host;
+    session.state_->sasl_jobs.push_back({.handle = shared_from_this(),
+                                         .host = host,
+                                         .connection = connection,
+                                         .token = token ? std::optional(*token) : std::nullopt,
+                                         .error = error});
+  });
+  session.state_->opener.ring();
+}
+
+void Session::Handle::has_no_version() {
+  session.monitor_.with_lock(
+      [&](const Monitor::Held&) { session.known_servers().versions[address] = {}; });
+}
+
+void Session::Handle::accepted(const Credential& credential) {
+  session.monitor_.with_lock([&](const Monitor::Held&) {
+    if (std::ranges::count(credentials, credential) == 0) credentials.push_back(credential);
+  });
+}
+
+}  // namespace zksh

@@ -1,0 +1,292 @@
+// Session's opener: the thread for what blocks: opening sessions, names, SASL, questions to
+// servers.
+#include "client/four_letter_word.h"
+#include "session/handle.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+namespace zksh {
+
+namespace {
+
+/// What a server answers to a four-letter word; empty: nothing. `hosts`: what the user calls it.
+/// Blocks for a second at most. Throws Cancelled.
+std::string ask_word(const ServerAddress& server, std::string word, std::vector<std::string> hosts,
+                     const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{1};
+  constexpr std::size_t longest_answer = 65536;
+  const auto answers =
+      inquire({{.server = server, .word = std::move(word), .names = std::move(hosts)}},
+              {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
+  return answers.front().text;
+}
+
+/// The length of the tick in an answer to `conf`; 0: it does not say.
+std::chrono::milliseconds tick_in(std::string_view answer) {
+  const auto text = answer_field(answer, "tickTime");
+  int tick = 0;
+  std::from_chars(text.data(), text.data() + text.size(), tick);
+  return std::chrono::milliseconds(std::max(tick, 0));
+}
+
+/// The version in an answer to `srvr`; nullopt: there was none.
+std::optional<KnownServers::Version> version_in(std::string_view answer) {
+  if (answer.empty()) return std::nullopt;
+  const auto text = answer_field(answer, "Zookeeper version");
+  KnownServers::Version version;
+  const auto* const end = text.data() + text.size();
+  const auto [dot, error] = std::from_chars(text.data(), end, version.major);
+  if (error != std::errc() || dot == end || *dot != '.' ||
+      std::from_chars(dot + 1, end, version.minor).ec != std::errc())
+    return KnownServers::Version{};
+  return version;
+}
+
+/// Which of these servers, with numeric addresses, take writes. Blocks for a second at most. Throws
+/// Cancelled.
+std::set<std::string> find_writable(const AddressNames& servers, const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{1};
+  constexpr std::size_t longest_answer = 64;
+  std::vector<ServerQuestion> questions;
+  for (auto at = servers.begin(); at != servers.end();) {
+    ServerQuestion question{.server = parse_connect_string(at->first).servers.front(),
+                            .word = "isro"};
+    for (const auto end = servers.upper_bound(at->first); at != end; ++at)
+      question.names.push_back(parse_connect_string(at->second).servers.front().host);
+    questions.push_back(std::move(question));
+  }
+  const auto answers = inquire(
+      questions, {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
+  std::set<std::string> found;
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    if (answers[i].text == "rw") found.insert(questions[i].server.text());
+  return found;
+}
+
+}  // namespace
+
+void Session::start_opener() {
+  const std::lock_guard lock(starting_);
+  if (opener_.joinable()) return;
+  try {
+    opener_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("cannot open a session: cannot start a thread ({})",
+                            std::strerror(error.code().value())));
+  }
+}
+
+/// Tries to open a session until it succeeds, is no longer needed, or the next attempt is for
+/// another server.
+void Session::open_one(const std::stop_token& stop) {
+  constexpr std::chrono::seconds between_attempts{1};
+  std::shared_ptr<Handle> expired;
+  std::size_t turn = 0;
+  std::string server;
+  const bool wanted = monitor_.change([&](const Monitor::Held& held) {
+    if (state_->phase != Phase::Opening) return false;
+    turn = state_->turn;
+    server = state_->server;
+    expired = std::move(state_->handle);
+    if (expired) sink_(held, {.path = {}, .state = SessionState::Closed});
+    return true;
+  });
+  if (!wanted) return;
+  end(expired);
+  while (!stop.stop_requested()) {
+    std::shared_ptr<Handle> fresh;
+    std::exception_ptr problem;
+    try {
+      fresh = make_handle(server);
+    } catch (...) {  // rethrown by whoever waits for the session
+      problem = std::current_exception();
+    }
+    std::size_t asked = 0;
+    const bool over = monitor_.change([&](const Monitor::Held& held) {
+      if (state_->turn != turn) return true;
+      asked = state_->asked;
+      if (fresh) {
+        enter(held, Phase::Open, std::exchange(fresh, nullptr));
+        return true;
+      }
+      ++state_->failures;
+      state_->problem = problem;
+      return false;
+    });
+    end(fresh);  // the phase has changed meanwhile
+    if (over) return;
+    monitor_.wait_until(stop, Clock::now() + between_attempts, [&](const Monitor::Held&) {
+      return state_->turn != turn || state_->asked != asked;
+    });
+    if (monitor_.with_lock([&](const Monitor::Held&) { return state_->turn != turn; })) return;
+  }
+}
+
+/// The opener opens all sessions except those of replace_session, one at a time.
+void Session::serve(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    state_->opener.await(stop, next_look_up());
+    if (stop.stop_requested()) return;
+    run_sasl(stop);
+    open_one(stop);
+    look_up_again();
+    try {
+      ask_for_tick(stop);
+      ask_for_modes(stop);
+      ask_for_version(stop);
+    } catch (const std::exception&) {
+      // They do not say: there is no room for a socket, or zksh is to end.
+    }
+  }
+}
+
+/// Takes the steps of SASL exchanges that are due. Without a ticket for a server a new session
+/// cannot begin. One that has begun tries again: a KDC may be away for a moment, or the user gets a
+/// new ticket.
+void Session::run_sasl(const std::stop_token& stop) {
+  while (true) {
+    std::optional<SaslJob> job;
+    monitor_.with_lock([&](const Monitor::Held&) {
+      if (state_->sasl_jobs.empty()) return;
+      job = std::move(state_->sasl_jobs.front());
+      state_->sasl_jobs.pop_front();
+    });
+    if (!job) return;
+    auto& on = *job->handle;
+    const bool begins = !job->token && job->error == 0;
+    if (begins) {
+      on.sasl = std::make_shared<SaslExchange>(settings_.security.sasl, job->host);
+      on.sasl_connection = job->connection;
+      if (settings_.security.sasl.mechanism == "GSSAPI")
+        monitor_.with_lock(
+            [&](const Monitor::Held&) { on.sasl_problem = "Kerberos has not answered yet"; });
+    } else if (on.sasl_connection != job->connection) {
+      continue;  // of a connection that is lost
+    }
+    const auto step = job->error == 0 ? SaslExchange::advance(on.sasl, job->token, stop)
+                                      : SaslExchange::Step{.failed = true};
+    if (stop.stop_requested()) return;
+    const bool retries = monitor_.with_lock([&](const Monitor::Held&) {
+      if (step.is_over) on.kerberos_user = step.user;
+      on.sasl_problem = step.problem;
+      return begins && on.ever_connected;
+    });
+    if (step.token) on.wire.send_sasl(job->connection, *step.token);
+    if (step.is_over) on.wire.end_sasl(job->connection);
+    if (!step.failed) continue;
+    if (retries) {
+      on.wire.drop_sasl(job->connection);
+      continue;
+    }
+    on.wire.stop();
+    monitor_.change(
+        [&](const Monitor::Held& held) { on.note_state(held, SessionState::AuthFailed, nullptr); });
+  }
+}
+
+/// When the servers' names are due to be looked up again: now and then without a connection.
+Clock::time_point Session::next_look_up() {
+  constexpr std::chrono::seconds interval{2};
+  return monitor_.with_lock([&](const Monitor::Held&) {
+    const auto open = state_->open_handle();
+    const bool is_due =
+        open && has_names(open->servers) && !is_connected(open->state) && !is_dead(open->state);
+    return is_due ? open->looked_up + interval : Clock::time_point::max();
+  });
+}
+
+/// Tells the C client the servers' present addresses: it gets numeric ones, and so cannot notice
+/// that a name has moved.
+void Session::look_up_again() {
+  if (Clock::now() < next_look_up()) return;
+  const auto on = open_handle();
+  if (!on) return;
+  auto order = trying_order(on->servers);
+  const bool has_moved = monitor_.with_lock([&](const Monitor::Held&) {
+    on->looked_up = Clock::now();
+    return !order.names.empty() && order.names != on->names;
+  });
+  if (!has_moved) return;
+  {
+    const Wire::Hold hold(on->wire);
+    // It would leave a server without an event.
+    if (!hold.get() || is_unrecoverable(hold.get()) != ZOK ||
+        is_connected(session_state(zoo_state(hold.get()))))
+      return;
+    monitor_.with_lock([&](const Monitor::Held&) { on->names = std::move(order.names); });
+    // It compares lists without ports (3.8.0: addrvec_eq), and keeps the old one if the new one
+    // looks the same and is as long: so one comes in between that is longer.
+    zoo_set_servers(hold.get(), (order.addresses + ',' + order.addresses).c_str());
+    zoo_set_servers(hold.get(), order.addresses.c_str());
+  }
+  on->wire.look_again();
+}
+
+void Session::ask_for_tick(const std::stop_token& stop) {
+  const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
+    return std::exchange(state_->wants_tick, false) ? of_handle(held, &Handle::connected_to) : "";
+  });
+  if (asked.empty()) return;
+  const auto on = open_handle();
+  const auto address = address_of_server(on.get());
+  std::chrono::milliseconds tick{0};
+  if (address)
+    tick =
+        tick_in(ask_word(address->server(), "conf", on->hosts_of(address->server().text()), stop));
+  monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
+}
+
+void Session::ask_for_modes(const std::stop_token& stop) {
+  AddressNames servers;
+  monitor_.with_lock([&](const Monitor::Held&) {
+    const auto open = state_->open_handle();
+    if (std::exchange(state_->wants_modes, false) && open) servers = open->names;
+  });
+  if (servers.empty()) return;
+  auto found = find_writable(servers, stop);
+  monitor_.with_lock([&](const Monitor::Held&) { known_servers().writable = std::move(found); });
+}
+
+/// Whether the opener should ask for the version of the server with this address.
+bool Session::wants_version_of(const Monitor::Held& /*held*/, const std::string& address) {
+  return state_->wants_versions && !address.empty() && !known_servers().versions.contains(address);
+}
+
+bool Session::has_version(Handle* on, int major, int minor) {
+  std::optional<KnownServers::Version> known;
+  bool asks = false;
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    state_->wants_versions = true;
+    if (!on) return;
+    known = found_in(known_servers().versions, on->address);
+    asks = wants_version_of(held, on->address);
+  });
+  if (asks) {
+    start_opener();
+    state_->opener.ring();
+  }
+  return known && std::pair(known->major, known->minor) >= std::pair(major, minor);
+}
+
+/// Asks the connected server for its version, once.
+void Session::ask_for_version(const std::stop_token& stop) {
+  const auto on = open_handle();
+  const auto address = monitor_.with_lock([&](const Monitor::Held& held) -> std::string {
+    return on && wants_version_of(held, on->address) ? on->address : "";
+  });
+  if (address.empty()) return;
+  const auto server = parse_connect_string(address).servers.front();
+  const auto version = version_in(ask_word(server, "srvr", on->hosts_of(address), stop));
+  constexpr int most_questions = 3;
+  monitor_.change([&](const Monitor::Held&) {
+    if (version || ++known_servers().silences[address] == most_questions)
+      known_servers().versions[address] = version.value_or(KnownServers::Version{});
+  });
+}
+
+}  // namespace zksh
