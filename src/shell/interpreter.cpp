@@ -161,16 +161,21 @@ int Interpreter::run_line(const std::string& line) {
     if (quit_ || stop_.stop_requested()) return status::ok;  // whoever stops it has the status
   }
   begin_command({});
+  if (is_drop_in() ? trimmed(line).empty() : is_blank_or_comment(line)) return finish(status::ok);
+  const auto begin = Clock::now();
   const int result = reporting(out_, [&] {
-    if (is_drop_in() ? trimmed(line).empty() : is_blank_or_comment(line)) return status::ok;
     remember(line);
-    return timed([&] { return execute_all(line); });
+    return execute_all(line);
   });
+  print_time(begin);
   return finish(result);
 }
 
 int Interpreter::run_words(const std::vector<std::string>& words) {
-  return finish(reporting(out_, [&] { return timed([&] { return execute({.texts = words}); }); }));
+  const auto begin = Clock::now();
+  const int result = reporting(out_, [&] { return execute({.texts = words}); });
+  print_time(begin);
+  return finish(result);
 }
 
 /// At the prompt, a leading blank keeps a line out of every history.
@@ -182,18 +187,13 @@ void Interpreter::remember(const std::string& line) {
     around_.history.get().add(line);
 }
 
-/// Prints how long a command took, with the setting timing. `body` reports its own errors, or
-/// throws.
-int Interpreter::timed(const std::function<int()>& body) {
-  const bool wanted = around_.services.settings.timing;
-  const auto begin = Clock::now();
-  const int result = reporting(out_, body);
+/// Prints how long a command took, with the setting timing.
+void Interpreter::print_time(Clock::time_point begin) {
+  if (!around_.services.settings.timing) return;
   const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-  if (wanted && around_.services.settings.timing)
-    out_.err_line_regardless(took.count() < 1000
-                                 ? fmt::format("time: {:.1f} ms", took.count())
-                                 : fmt::format("time: {:.2f} s", took.count() / 1000));
-  return result;
+  out_.err_line_regardless(took.count() < 1000
+                               ? fmt::format("time: {:.1f} ms", took.count())
+                               : fmt::format("time: {:.2f} s", took.count() / 1000));
 }
 
 void Interpreter::await_accepted() {
@@ -278,7 +278,11 @@ int Interpreter::execute(const Words& given) {
     out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }
-  return explaining(*command, words, [&] { return run_command(*command, given); });
+  try {
+    return run_command(*command, given);
+  } catch (const Error& error) {
+    return explain_error(*command, words, error);
+  }
 }
 
 /// In the place of zkCli, there are no others than zkCli's: its scripts find out by unknown ones
@@ -287,25 +291,19 @@ const Command* Interpreter::command_of(const std::string& typed) const {
   return is_drop_in() && !zkcli_has(typed) ? nullptr : command_named(typed);
 }
 
-/// In the place of zkCli, reports what zkCli reports with status 0.
-int Interpreter::excusing(const std::function<int()>& body) {
-  try {
-    return body();
-  } catch (const Error& error) {
-    if (!is_drop_in() || !error.excused()) throw;
-    report_error(out_, error);
+/// Call it in the handler of an Error that a command or a half of one threw: reports it
+/// appropriately, or throws it or a clearer one. `words` are as typed and begin with the command's
+/// name.
+int Interpreter::explain_error(const Command& command, const std::vector<std::string>& words,
+                               const Error& caught) {
+  if (is_drop_in() && caught.excused()) {  // zkCli reports it with status 0
+    report_error(out_, caught);
     return status::ok;
   }
-}
-
-/// Runs a command or a half of one, and reports its errors appropriately, or rethrows them. `words`
-/// are as typed and begin with the command's name.
-int Interpreter::explaining(const Command& command, const std::vector<std::string>& words,
-                            const std::function<int()>& body) {
   const bool as_zkcli = speaks_as_zkcli() && command.zkcli_syntax;
   const bool as_34 = as_zkcli && mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34;
   try {
-    return excusing(body);
+    throw;
   } catch (const PathError& error) {
     if (!as_34) throw;
     throw ValueError(
@@ -497,17 +495,19 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     if (!command || typed.redirects() || !has_halves(*command, words)) return status::ok;
     begun = {.command = command, .words = words.texts};
     remember(line);
-    return explaining(*command, begun->words, [&] {
-      begin_command(command->name);
-      if (!has_session()) return not_connected();
+    begin_command(command->name);
+    if (!has_session()) return not_connected();
+    try {
       refuse_writes(*command);
       if (!halved_) halved_.emplace(context_for(*command, words, nullptr));
       halved_->words = words.texts;
       halved_->quoted = words.quoted;
       halved_->writes = command->writes;
       begun->sent = command->start(*halved_, {words.texts.begin() + 1, words.texts.end()});
-      return status::ok;
-    });
+    } catch (const Error& error) {
+      return explain_error(*command, begun->words, error);
+    }
+    return status::ok;
   });
   if (result == status::ok) return begun;
   if (!begun) begun.emplace();
@@ -517,11 +517,13 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
 
 int Interpreter::finish_line(const Begun& begun) {
   if (!begun.sent.is_pending()) return begun.sent.finish();
+  begin_command(begun.command->name);
   return finish(reporting(out_, [&] {
-    return explaining(*begun.command, begun.words, [&] {
-      begin_command(begun.command->name);
+    try {
       return begun.sent.finish();
-    });
+    } catch (const Error& error) {
+      return explain_error(*begun.command, begun.words, error);
+    }
   }));
 }
 

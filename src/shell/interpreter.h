@@ -1,6 +1,8 @@
 // Interpreter: runs lines: parses each, finds its command, runs it, and reports errors.
 #pragma once
 
+#include "base/error.h"
+#include "base/time.h"
 #include "client/missing_chroot.h"
 #include "command/command.h"
 #include "command/line_history.h"
@@ -82,8 +84,8 @@ class Interpreter {
   void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
   void explain_literal(const std::string& line, const std::vector<Word>& words);
-  int explaining(const Command& command, const std::vector<std::string>& words,
-                 const std::function<int()>& body);
+  int explain_error(const Command& command, const std::vector<std::string>& words,
+                    const Error& caught);
   bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
                              const UsageError& error);
   Context context_for(const Command& command, const Words& given, DryRun* dry_run);
@@ -100,7 +102,7 @@ class Interpreter {
   int run_command(const Command& command, const Words& given);
   std::optional<int> collect(const Command& command, Context& cx);
   void remember(const std::string& line);
-  int timed(const std::function<int()>& body);
+  void print_time(Clock::time_point begin);
   void refuse_writes(const Command& command) const;
   int finish(int result);
   /// With --pipe, errors name their line, unlike zkCli's.
@@ -112,7 +114,6 @@ class Interpreter {
   /// Whether zksh runs in the place of zkCli.
   bool is_drop_in() const { return around_.services.settings.drop_in; }
   const Command* command_of(const std::string& typed) const;
-  int excusing(const std::function<int()>& body);
   bool refuse_as_zkcli(const Command& command, const std::vector<std::string>& arguments);
   int unknown_command(const std::string& typed);
   int not_connected();
