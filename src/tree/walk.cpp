@@ -13,7 +13,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -154,6 +156,7 @@ class WalkReads {
     // Near the server it takes less to ask only for the names of nodes that have children.
     const bool is_far = nodes_.now() > most_values && (are_batched_ || values_ == 0);
     const bool reads_names = what == What::Value && is_far && !is_leaf(*node);
+    order_ = Order::OfQuestions;
     next_.push_back(
         {.node = node, .what = what, .reads_names = reads_names, .reads_acl = plan_.acls});
     if (!takes_values_ && next_.size() >= at_once()) send_all();
@@ -230,6 +233,8 @@ class WalkReads {
 
     std::size_t reads() const { return reads_names ? 2 : 1; }
   };
+  /// Of the nodes to be sent.
+  enum class Order { OfQuestions, OfVisits, Apart };
   struct Batch {
     std::vector<Asked> asked{};
     Reads reads{};
@@ -290,21 +295,35 @@ class WalkReads {
   /// be small, takes nodes that are far from each other: then the first few answers tell of large
   /// ones, and no answer has many. Else the first in the order of the visits.
   std::vector<Asked> pick(std::size_t count) {
-    const auto all = next_.size();
-    if (count >= all) return std::exchange(next_, {});
-    const bool in_order = all * usual_value_ > bytes_expected;
-    if (takes_values_ && in_order)
-      std::ranges::sort(next_, {},
-                        [](const Asked& one) { return one.node->row->key_below(one.node->place); });
-    const bool is_spread = takes_values_ && !in_order;
-    std::vector<Asked> some;
-    std::vector<Asked> others;
-    for (std::size_t i = 0; i < all; ++i) {
-      const bool is_next = some.size() < count && (!is_spread || i == some.size() * all / count);
-      (is_next ? some : others).push_back(next_[i]);
+    if (takes_values_ && count < next_.size()) {
+      const bool in_order = next_.size() * usual_value_ > bytes_expected;
+      const auto wanted = in_order ? Order::OfVisits : Order::Apart;
+      if (std::exchange(order_, wanted) != wanted) in_order ? put_in_order() : put_apart();
     }
-    next_ = std::move(others);
+    const auto end = next_.begin() + static_cast<std::ptrdiff_t>(std::min(count, next_.size()));
+    std::vector<Asked> some(next_.begin(), end);
+    next_.erase(next_.begin(), end);
     return some;
+  }
+
+  void put_in_order() {
+    std::ranges::sort(next_, {},
+                      [](const Asked& one) { return one.node->row->key_below(one.node->place); });
+  }
+
+  /// Any few that follow each other then come from all parts of what was there: the order is that
+  /// of van der Corput's sequence.
+  void put_apart() {
+    const auto all = next_.size();
+    std::deque<Asked> apart;
+    for (std::size_t i = 0, place = 0; i < std::bit_ceil(all); ++i) {
+      if (place < all) apart.push_back(next_[place]);
+      // Adds one from the highest bit downwards.
+      auto bit = std::bit_ceil(all) >> 1U;
+      for (; (place & bit) != 0; bit >>= 1U) place ^= bit;
+      place |= bit;
+    }
+    next_ = std::move(apart);
   }
 
   void send(std::vector<Asked> asked, bool is_single) {
@@ -387,7 +406,7 @@ class WalkReads {
       if (is_refused) node.stat_readable = false;
       const bool has_names = asked.what != What::Value || asked.reads_names || is_leaf(stop);
       if (!has_names && node.stat.num_children > 0)
-        return void(next_.insert(next_.begin(), {.node = asked.node, .what = What::Names}));
+        return next_.push_front({.node = asked.node, .what = What::Names});
     }
     static const auto no_names = std::make_shared<const NameList>();
     if (!node.children) node.children = no_names;
@@ -428,8 +447,9 @@ class WalkReads {
   const bool takes_values_;  ///< from the server, be it for their Stats
   BatchSize size_;
   FlightWindow requests_;
-  FlightWindow nodes_;              ///< in batches
-  std::vector<Asked> next_;         ///< to be sent
+  FlightWindow nodes_;      ///< in batches
+  std::deque<Asked> next_;  ///< to be sent
+  Order order_ = Order::OfQuestions;
   std::vector<Asked> next_single_;  ///< to be sent, each by itself
   std::deque<Batch> batches_;
   bool is_collecting_ = true;  ///< nodes to be sent
