@@ -254,6 +254,10 @@ std::vector<Word> split_as_zkcli(std::string_view line) {
                        .quoted = true});
     at = closing == npos ? at + 1 : closing + 1;
   }
+  // Where there are only blanks, zkCli's pattern takes the last for a word.
+  if (!line.empty() && skip_blanks(line, 0) == line.size())
+    words.push_back(
+        {.text = std::string(1, line.back()), .begin = line.size() - 1, .end = line.size()});
   return words;
 }
 

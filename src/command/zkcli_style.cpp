@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -69,10 +70,29 @@ std::pair<std::string_view, std::string_view> syntax_in(ZkCliVersion version,
   return {*command.zkcli_syntax, {}};
 }
 
+/// The options that zkCli has too, with the names that it knows.
+std::vector<Argument> zkcli_options(const Command& command) {
+  const auto syntax = *command.zkcli_syntax;
+  const auto is_letter = [&](std::size_t at) {
+    return at < syntax.size() && std::isalnum(static_cast<unsigned char>(syntax[at])) != 0;
+  };
+  const auto is_unknown = [&](const std::string& name) {
+    auto at = syntax.find(name);
+    while (at != std::string_view::npos && is_letter(at + name.size()))
+      at = syntax.find(name, at + 1);
+    return at == std::string_view::npos;
+  };
+  auto options = command.arguments();
+  for (auto& option : options) std::erase_if(option.names, is_unknown);
+  std::erase_if(options,
+                [](const Argument& option) { return option.names.empty() || option.positional(); });
+  return options;
+}
+
 /// Reads words as commons-cli's DefaultParser does, up to its first error.
 class CommonsCliParser {
  public:
-  explicit CommonsCliParser(const std::vector<Argument>& arguments) : arguments_(arguments) {}
+  explicit CommonsCliParser(const std::vector<Argument>& options) : options_(options) {}
 
   /// Throws UsageError with the class and message of its exception.
   void parse(std::span<const std::string> words) {
@@ -91,7 +111,7 @@ class CommonsCliParser {
   bool chose_exclusive() const { return exclusive_ != nullptr; }
 
  private:
-  const Argument* option(const std::string& name) const { return option_named(arguments_, name); }
+  const Argument* option(const std::string& name) const { return option_named(options_, name); }
 
   bool begins_option(const std::string& word) const {
     return option(word.substr(0, word.find('='))) || option(word.substr(0, 2));
@@ -142,7 +162,7 @@ class CommonsCliParser {
     }
   }
 
-  const std::vector<Argument>& arguments_;
+  const std::vector<Argument>& options_;
   const Argument* awaiting_ = nullptr;   ///< the option whose value is the next word
   const Argument* exclusive_ = nullptr;  ///< the last exclusive option
 };
@@ -196,9 +216,9 @@ std::string zkcli_usage_of(const Command& command, ZkCliVersion version) {
 std::optional<std::string> commons_cli_error(const Command& command,
                                              std::span<const std::string> words) {
   if (!command.zkcli_syntax || command.optionless) return std::nullopt;
-  const auto arguments = command.arguments();
+  const auto options = zkcli_options(command);
   try {
-    CommonsCliParser parser(arguments);
+    CommonsCliParser parser(options);
     parser.parse(words);
     if (command.name == "setquota" && !parser.chose_exclusive())
       throw UsageError(

@@ -161,7 +161,7 @@ int Interpreter::run_line(const std::string& line) {
     if (quit_ || stop_.stop_requested()) return status::ok;  // whoever stops it has the status
   }
   begin_command({});
-  if (is_drop_in() ? trimmed(line).empty() : is_blank_or_comment(line)) return finish(status::ok);
+  if (is_drop_in() ? line.empty() : is_blank_or_comment(line)) return finish(status::ok);
   const auto begin = Clock::now();
   const int result = reporting(out_, [&] {
     remember(line);
@@ -274,7 +274,7 @@ int Interpreter::execute(const Words& given) {
   const auto data = data_flags(input_, given.quoted);
   if (const auto pager = pager_for(*command, arguments, data))
     return execute_with_pager(*pager, given);
-  if (requests_help(*command, arguments, data)) {
+  if (!is_drop_in() && requests_help(*command, arguments, data)) {
     out_.out(help_of(*command, help_width(out_)));
     return status::ok;
   }

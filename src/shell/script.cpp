@@ -120,8 +120,8 @@ int Run::lines(const Lines& lines) const {
          .in_text = false});
     const int result = interpreter.run_line(line.text);
     if (after_failure == AfterFailure::Forget) {
-      // Neither blank lines nor `quit` have a status.
-      if (!trimmed(line.text).empty() && !interpreter.quit()) first_failure = result;
+      // Neither empty lines nor `quit` have a status.
+      if (!line.text.empty() && !interpreter.quit()) first_failure = result;
       continue;
     }
     if (result == status::ok) continue;
