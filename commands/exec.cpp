@@ -7,7 +7,12 @@ namespace zksh::command_exec {
 namespace {
 
 int run(Context& cx) {
+  const auto reads = cx.transaction.reads();
   const auto plan = cx.transaction.operations();
+  if (!reads.empty()) {
+    cx.transaction.drop();
+    return cx.read_at_once(reads);
+  }
   if (!plan.empty()) cx.client.await_connection("", cx.stop);
   // Drops only what was sent: without a connection, and after a dry run, it can be tried again.
   if (!cx.rehearsal) cx.transaction.drop();
@@ -23,7 +28,7 @@ extern const Command exec_command = make_command(
      .keywords = {"commit", "transaction"},
      .details = "Sends the operations entered since `multi`, and prints a line for each. If one "
                 "fails, none is applied, and its status is returned. With --dry-run the "
-                "transaction stays open for exec or discard.",
+                "transaction stays open for exec or discard. Reads print what they print alone.",
      .examples = {{"multi", "Open a transaction."},
                   {"create /app/a", "The first."},
                   {"set /app b", "The second."},

@@ -96,6 +96,7 @@ int run(Context& cx, const Args& a) {
   const int refused = file ? collect_file(cx, *file) : collect_words(cx, a.words);
   cx.out.begin_command("multi");
   if (refused != status::ok) return refused;
+  if (const auto reads = cx.transaction.reads(); !reads.empty()) return cx.read_at_once(reads);
   return commit(cx, cx.transaction.operations());
 }
 
@@ -105,7 +106,7 @@ extern const Command multi_command = make_command<Args>(
     {.name = "multi",
      .group = "Nodes",
      .summary = "Run several operations as one transaction",
-     .keywords = {"transaction", "txn", "batch", "atomic"},
+     .keywords = {"transaction", "txn", "batch", "atomic", "snapshot", "consistent"},
      .details =
          "Applies all operations or none. Operations are create (with -s and -e), set, delete and "
          "check, written as usual. Without arguments, multi opens a transaction: enter the "
@@ -114,9 +115,12 @@ extern const Command multi_command = make_command<Args>(
          "operation: Created with the node's actual path, Set with the new version, Deleted, or "
          "Checked; with -o plain only the path. If an operation fails, none is applied, and its "
          "status is returned. If the connection is lost before the answer arrives, either all or "
-         "none were applied, and the status is 10. @FILE names a file whatever its name is.",
+         "none were applied, and the status is 10. @FILE names a file whatever its name is.\n\nA "
+         "transaction can also read, but then cannot write: get and ls, each of one node, show how "
+         "all of them were at one moment (ZooKeeper 3.6 and later).",
      .examples = {{"multi 'create /app/a x' 'set /app y'", "Do both, or neither."},
                   {"multi --dry-run 'check /app' 'create -s /app/job-'", "Would it work?"},
+                  {"multi 'get -s /app/leader' 'ls /app/members'", "What belongs together."},
                   {"multi", "Open a transaction."},
                   {"create /app/b x", "kept,"},
                   {"delete /app/b", "kept,"},

@@ -31,6 +31,7 @@ class Rehearsal;
 class Questions;
 class Settings;
 class Transaction;
+struct PlannedRead;
 struct Protection;
 
 /// Where a command line came from.
@@ -83,6 +84,8 @@ struct Context {
   std::function<int(const std::vector<std::string>& words)> run_words;
   /// Runs a line as if it had been typed; returns its exit status. Does not change the history.
   std::function<int(const std::string& line)> run_line;
+  /// Runs the commands of a transaction that reads; returns the first failure's status.
+  std::function<int(const std::vector<PlannedRead>& reads)> read_at_once{};
   /// The command's words as given, its name first.
   std::vector<std::string> words{};
   bool quit = false;  ///< set by the command: the shell exits after it

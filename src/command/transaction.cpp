@@ -10,6 +10,12 @@
 #include <utility>
 
 namespace zksh {
+namespace {
+
+constexpr const char* mixed =
+    "a transaction either reads or writes: ZooKeeper cannot mix them; nothing was added";
+
+}  // namespace
 
 void Transaction::begin() {
   const bool opened = monitor_.with_lock([&](const Monitor::Held& held) {
@@ -24,7 +30,7 @@ void Transaction::begin() {
 std::optional<std::size_t> Transaction::size() const {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::size_t> {
     if (!state_(held)) return std::nullopt;
-    return state_(held)->operations.size();
+    return state_(held)->size();
   });
 }
 
@@ -43,8 +49,23 @@ void Transaction::add(Op op, const std::string& line) {
   }
   monitor_.with_lock([&](const Monitor::Held& held) {
     auto& state = *state_(held);
+    if (!state.reads.empty()) throw ValueError(mixed);
     state.operations.push_back(
         {.op = std::move(op), .line = std::move(shown), .place = state.place});
+  });
+}
+
+void Transaction::add_read(PlannedRead read) {
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    auto& state = *state_(held);
+    if (!state.operations.empty()) throw ValueError(mixed);
+    state.reads.push_back(std::move(read));
+  });
+}
+
+std::vector<PlannedRead> Transaction::reads() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
+    return state_(held) ? state_(held)->reads : std::vector<PlannedRead>();
   });
 }
 
@@ -70,7 +91,7 @@ std::optional<std::size_t> Transaction::drop() {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::size_t> {
     const auto dropped = std::exchange(state_(held), std::nullopt);
     if (!dropped) return std::nullopt;
-    return dropped->operations.size();
+    return dropped->size();
   });
 }
 

@@ -17,6 +17,12 @@ struct PlannedOp {
   std::string place{};  ///< "FILE:7" if it comes from a file
 };
 
+/// A command that reads, as the user entered it.
+struct PlannedRead {
+  std::vector<std::string> words;  ///< its name first
+  std::vector<bool> quoted{};      ///< Context::quoted
+};
+
 /// At most one transaction is open at a time. Members may be called from any thread; none blocks.
 class Transaction {
  public:
@@ -29,22 +35,29 @@ class Transaction {
   std::optional<std::size_t> size() const;
   /// Sets the place of operations added next; may be empty.
   void set_place(const std::string& place);
-  /// A transaction must be open.
+  /// A transaction must be open. Throws ValueError if it reads.
   void add(Op op, const std::string& line);
+  /// The same for a read, and a transaction that writes: ZooKeeper has one request for each.
+  void add_read(PlannedRead read);
   /// Marks the open transaction, if any, as unusable, because a line of the script was refused: it
   /// must not be sent incomplete.
   void spoil();
   /// The operations of the open transaction. Throws ValueError if none is open, or if it is
   /// unusable, after dropping it.
   std::vector<PlannedOp> operations();
+  /// The reads of the open transaction, if it has any.
+  std::vector<PlannedRead> reads() const;
   /// Closes the transaction; returns the number of its operations, nullopt if none was open.
   std::optional<std::size_t> drop();
 
  private:
   struct State {
     std::vector<PlannedOp> operations{};
+    std::vector<PlannedRead> reads{};
     std::string place{};
     bool spoilt = false;
+
+    std::size_t size() const { return operations.size() + reads.size(); }
   };
   Monitor& monitor_;
   Guarded<std::optional<State>> state_;

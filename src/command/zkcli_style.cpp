@@ -83,7 +83,8 @@ std::vector<Argument> zkcli_options(const Command& command) {
     return at == std::string_view::npos;
   };
   auto options = command.arguments();
-  for (auto& option : options) std::erase_if(option.names, is_unknown);
+  for (auto& option : options)
+    if (!option.legacy) std::erase_if(option.names, is_unknown);
   std::erase_if(options,
                 [](const Argument& option) { return option.names.empty() || option.positional(); });
   return options;

@@ -6,13 +6,13 @@
 #include "base/quoting.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
+#include "client/joint_reads.h"
 #include "client/persistent_watches.h"
 #include "command/dry_run.h"
 #include "command/given_words.h"
 #include "command/help.h"
 #include "command/live_picture.h"
 #include "command/report.h"
-#include "command/transaction.h"
 #include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "shell/operators.h"
@@ -27,6 +27,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
@@ -386,50 +387,100 @@ int Interpreter::run_command(const Command& command, const Words& given) {
 }
 
 Context Interpreter::context_for(const Command& command, const Words& given, DryRun* dry_run) {
-  return {.client = dry_run ? static_cast<Client&>(dry_run->client()) : around_.client,
-          .out = dry_run ? dry_run->silence() : out_,
-          .stop = stop_,
-          .services = around_.services,
-          .input = input_,
-          .background = around_.background,
-          .current = around_.current,
-          .history = around_.history,
-          .transaction = around_.transaction,
-          .rehearsal = dry_run ? &dry_run->client() : nullptr,
-          .run_words =
-              [this, quoted = given.quoted](const std::vector<std::string>& other) {
-                const auto count =
-                    static_cast<std::ptrdiff_t>(std::min(other.size(), quoted.size()));
-                return reporting(out_, [&] {
-                  return execute({other, {quoted.end() - count, quoted.end()}});
-                });
-              },
-          .run_line =
-              [this](const std::string& line) {
-                return reporting(out_, [&] { return execute_all(line); });
-              },
-          .words = given.texts,
-          // Not for commands that this one runs.
-          .suspension = std::exchange(around_.suspension, nullptr),
-          .quoted = given.quoted,
-          .writes = command.writes};
+  return {
+      .client = dry_run ? static_cast<Client&>(dry_run->client()) : around_.client,
+      .out = dry_run ? dry_run->silence() : out_,
+      .stop = stop_,
+      .services = around_.services,
+      .input = input_,
+      .background = around_.background,
+      .current = around_.current,
+      .history = around_.history,
+      .transaction = around_.transaction,
+      .rehearsal = dry_run ? &dry_run->client() : nullptr,
+      .run_words =
+          [this, quoted = given.quoted](const std::vector<std::string>& other) {
+            const auto count = static_cast<std::ptrdiff_t>(std::min(other.size(), quoted.size()));
+            return reporting(out_, [&] {
+              return execute({other, {quoted.end() - count, quoted.end()}});
+            });
+          },
+      .run_line =
+          [this](const std::string& line) {
+            return reporting(out_, [&] { return execute_all(line); });
+          },
+      .read_at_once = [this](const std::vector<PlannedRead>& reads) { return read_at_once(reads); },
+      .words = given.texts,
+      // Not for commands that this one runs.
+      .suspension = std::exchange(around_.suspension, nullptr),
+      .quoted = given.quoted,
+      .writes = command.writes};
 }
 
 /// While a transaction is open, collects the command's operation instead of running it. nullopt:
 /// run the command.
 std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
   if (!cx.transaction.is_open() || command.allowed_in_transaction) return std::nullopt;
-  if (!command.plan)
-    throw ValueError(
-        fmt::format("{} cannot be used in a transaction, only create, set, delete and check; "
-                    "`exec` commits it, `discard` drops it",
-                    cx.words.front()));
+  if (!command.plan && (!command.starts || command.writes))
+    throw ValueError(fmt::format(
+        "{} cannot be used in a transaction, only create, set, delete and check, or get and ls; "
+        "`exec` commits it, `discard` drops it",
+        cx.words.front()));
   if (cx.rehearsal) throw ValueError("in a transaction, use --dry-run with exec");
-  if (out_.redirected())
-    throw ValueError("in a transaction, only the output of exec can be redirected");
+  if (!command.plan) {
+    collect_read(command, cx);
+    return status::ok;
+  }
   cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
                      as_words(cx.words));
   return status::ok;
+}
+
+Interpreter::Surroundings Interpreter::with_client(Client& client) const {
+  return {.services = around_.services,
+          .client = client,
+          .style = out_.style(),
+          .history = around_.history,
+          .current = around_.current,
+          .transaction = around_.transaction,
+          .background = around_.background,
+          .arguments = around_.arguments};
+}
+
+/// Throws Error if the command's words are wrong, or it reads what no transaction can.
+void Interpreter::collect_read(const Command& command, const Context& cx) {
+  JointReads tried(around_.client);
+  Interpreter inner(with_client(tried), input_, stop_);
+  auto own = inner.context_for(command, {.texts = cx.words, .quoted = cx.quoted}, nullptr);
+  command.start(own, {cx.words.begin() + 1, cx.words.end()});
+  if (tried.size() == 0)
+    throw ValueError(
+        fmt::format("{} cannot be used in a transaction, only get and ls read", cx.words.front()));
+  cx.transaction.add_read({.words = cx.words, .quoted = cx.quoted});
+}
+
+/// Runs commands that read, in order, with the answers of one request. Returns the first failure.
+int Interpreter::read_at_once(const std::vector<PlannedRead>& reads) {
+  JointReads joint(around_.client);
+  Interpreter inner(with_client(joint), input_, stop_);
+  inner.out_.redirect(out_.redirection());
+  std::deque<Context> contexts;
+  std::vector<Begun> begun;
+  for (const auto& [words, quoted] : reads) {
+    const auto& command = *command_named(words.front());
+    auto& cx = contexts.emplace_back(
+        inner.context_for(command, {.texts = words, .quoted = quoted}, nullptr));
+    begun.push_back({.command = &command,
+                     .words = words,
+                     .sent = command.start(cx, {words.begin() + 1, words.end()})});
+  }
+  joint.read(stop_);
+  int first_failure = status::ok;
+  for (const auto& one : begun) {
+    const int result = inner.finish_line(one);
+    if (first_failure == status::ok) first_failure = result;
+  }
+  return first_failure;
 }
 
 void Interpreter::refuse_writes(const Command& command) const {
@@ -528,7 +579,10 @@ int Interpreter::finish_line(const Begun& begun) {
 }
 
 int Interpreter::execute_redirected(const CommandLine& line, const Words& words) {
-  const bool known = command_named(words.texts.front()) != nullptr;
+  const Command* const command = command_named(words.texts.front());
+  const bool known = command != nullptr;
+  if (known && around_.transaction.get().is_open() && !command->allowed_in_transaction)
+    throw ValueError("in a transaction, only the output of exec can be redirected");
   auto redirection = out_.redirection();
   std::optional<OutputFile> errors;
   // An unknown command leaves the file for its results as it is.

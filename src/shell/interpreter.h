@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "command/line_history.h"
 #include "command/questions.h"
+#include "command/transaction.h"
 #include "config/settings.h"
 #include "shell/command_line.h"
 #include "shell/output_program.h"
@@ -101,6 +102,9 @@ class Interpreter {
                                        const std::vector<bool>& quoted) const;
   int run_command(const Command& command, const Words& given);
   std::optional<int> collect(const Command& command, Context& cx);
+  void collect_read(const Command& command, const Context& cx);
+  int read_at_once(const std::vector<PlannedRead>& reads);
+  Surroundings with_client(Client& client) const;
   void remember(const std::string& line);
   void print_time(Clock::time_point begin);
   void refuse_writes(const Command& command) const;

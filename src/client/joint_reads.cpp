@@ -1,0 +1,80 @@
+// JointReads: a Client whose reads are all answered as of one moment.
+#include "client/joint_reads.h"
+
+#include "base/error.h"
+
+#include <utility>
+
+namespace zksh {
+namespace {
+
+constexpr const char* too_many =
+    "a read in a transaction is of one node, without -R and -l and without a pattern";
+
+}  // namespace
+
+/// `take` makes the answer's value of the result.
+template <class T, class Take>
+Pending<T> JointReads::collect(ReadOp op, const Watch& watch, Take take) {
+  if (watch.is_set()) throw ValueError("a read in a transaction cannot set a watch");
+  const auto place = ops_.size();
+  ops_.push_back(std::move(op));
+  return std::make_shared<Answer<T>>(
+      [results = results_, place, take](const Monitor::Held& /*held*/) {
+        // Whoever waits for an answer before he asks for the next one would wait for ever.
+        if (results->empty()) throw ValueError(too_many);
+        auto& result = (*results)[place];
+        return Outcome<T>{.code = result.code, .value = take(result)};
+      });
+}
+
+Pending<Node> JointReads::start_get(const std::string& path, const Watch& watch) {
+  if (is_read_) return inner().start_get(path, watch);
+  return collect<Node>({.what = ReadOp::What::Value, .path = path}, watch, [](ReadResult& result) {
+    return Node{.data = std::move(result.data), .stat = result.stat};
+  });
+}
+
+Pending<Children> JointReads::start_children(const std::string& path, const Watch& watch) {
+  if (is_read_) return inner().start_children(path, watch);
+  return collect<Children>({.what = ReadOp::What::Listing, .path = path}, watch,
+                           [](ReadResult& result) {
+                             Children children{.names = {}, .stat = result.stat};
+                             for (std::size_t i = 0; i < result.names.size(); ++i)
+                               children.names.emplace_back(result.names[i]);
+                             return children;
+                           });
+}
+
+Pending<Listing> JointReads::start_names(const std::string& path, const Watch& watch) {
+  if (is_read_) return inner().start_names(path, watch);
+  return collect<Listing>({.what = ReadOp::What::Listing, .path = path}, watch,
+                          [](ReadResult& result) {
+                            return Listing{.names = std::move(result.names), .stat = result.stat};
+                          });
+}
+
+Reads JointReads::start_reads(const std::vector<ReadOp>& ops) {
+  if (!is_read_) throw ValueError(too_many);
+  return inner().start_reads(ops);
+}
+
+void JointReads::read(const std::stop_token& stop) {
+  is_read_ = true;
+  if (ops_.empty()) return;
+  const auto& path = ops_.front().path;
+  learn_server(path, stop);
+  const auto start = [&] {
+    const auto reads = inner().start_reads(ops_);
+    if (reads.requests > 1)
+      throw Error(
+          "the server cannot read several nodes at one moment: it is older than ZooKeeper 3.6, or "
+          "does not say (srvr); read them one by one, or fewer at a time");
+    return reads.answer;
+  };
+  auto outcome = ask(path, start, stop);
+  if (outcome.code != code::ok) throw ZkError(outcome.code, path);
+  monitor().with_lock([&](const Monitor::Held&) { *results_ = std::move(outcome.value); });
+}
+
+}  // namespace zksh
