@@ -33,7 +33,8 @@ extern const Command exec_command = make_command(
                   {"create /app/a", "The first."},
                   {"set /app b", "The second."},
                   {"exec", "Commit it."}},
-     .json = "op applied path [stat] | op applied path error",
+     .json = "op applied path [stat] | op applied path error | path data [stat] | path [children] "
+             "[stat]",
      .strict = true,
      .writes = true,
      .allowed_in_transaction = true},

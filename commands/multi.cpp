@@ -125,7 +125,8 @@ extern const Command multi_command = make_command<Args>(
                   {"create /app/b x", "kept,"},
                   {"delete /app/b", "kept,"},
                   {"exec", "Commit it."}},
-     .json = "op applied path [stat] | op applied path error",
+     .json = "op applied path [stat] | op applied path error | path data [stat] | path [children] "
+             "[stat]",
      .writes = true,
      .allowed_in_transaction = true},
     declare, run);
