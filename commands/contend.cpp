@@ -86,7 +86,7 @@ std::size_t count_of(const std::optional<std::int64_t>& given, std::int64_t othe
 
 ContentionPlan plan_of(const Context& cx, const Args& a) {
   ContentionPlan plan;
-  plan.request.path = cx.resolve(a.path);
+  plan.request.paths = {cx.resolve(a.path)};
   plan.contenders = count_of(a.contenders, 10, 1, most_contenders, "-n");
   plan.rounds = count_of(a.rounds, 1, 1, most_rounds, "--rounds");
   plan.readers = count_of(a.readers, 0, 0, static_cast<std::int64_t>(plan.contenders), "--readers");
@@ -113,7 +113,7 @@ std::vector<RecipeKind> recipes_of(const Args& a) {
 
 /// Creates a persistent parent, as for a lock.
 void make_parent(Context& cx, const ContentionPlan& plan) {
-  const std::string parent(parent_path(plan.request.path));
+  const std::string parent(parent_path(plan.request.path()));
   if (parent == "/") return;
   Fiber fiber(cx.client.monitor());
   const LockReport report;
@@ -175,7 +175,7 @@ void print_heading(Context& cx, const ContentionPlan& plan, std::size_t sessions
                                               : fmt::format(", {} of them readers", plan.readers);
   if (plan.rounds > 1) what += fmt::format(", {} rounds", plan.rounds);
   if (plan.hold.count() > 0) what += fmt::format(", holding for {}", short_time(plan.hold));
-  cx.out.line("{}: {}, {}", cx.out.shown(plan.request.path), what, counted(sessions, "session"));
+  cx.out.line("{}: {}, {}", cx.out.shown(plan.request.path()), what, counted(sessions, "session"));
 }
 
 void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,
@@ -263,21 +263,21 @@ int run(Context& cx, const Args& a) {
         "--report reads standard input, but the commands come from there; use -c or -f");
   if (a.report && a.compare) throw UsageError("--report cannot be used with --compare");
   if (cx.rehearsal) {
-    cx.rehearsal->note({.verb = "contend for", .path = plan.request.path});
+    cx.rehearsal->note({.verb = "contend for", .path = plan.request.path()});
     return status::ok;
   }
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
   make_parent(cx, plan);
   const auto report = report_to(cx, a.verbose);
-  plan.recipe = recipes.front();
+  plan.request.recipe = recipes.front();
   if (a.report) return run_for_program(cx, plan, sessions, report);
 
   const AdminServers admin_servers(cx.services.settings.value("admin-server"), cx.client.server());
   std::vector<ContentionTrial> trials;
   trials.reserve(recipes.size());
   for (const auto recipe : recipes) {
-    plan.recipe = recipe;
+    plan.request.recipe = recipe;
     const auto& trial =
         trials.emplace_back(try_contention(std::string(name_of(recipe_names, recipe)), plan,
                                            sessions, admin_servers, report, cx.stop));

@@ -68,7 +68,7 @@ int run(Context& cx, const Args& a) {
   if (a.proposal) options.id = a.proposal;
   // A leader leads until told to stop.
   if (!options.runs_program() && !options.holds() && !options.detach) options.until_signal = true;
-  return run_lock(cx, options, {.paths = {path}, .kind = "exclusive"});
+  return run_lock(cx, options, {.paths = {path}});
 }
 
 }  // namespace

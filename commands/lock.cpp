@@ -21,9 +21,10 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (a.shared && a.exclusive) throw UsageError("-s and -x cannot be combined");
-  const auto path = cx.resolve(a.path);
-  if (a.shared) return run_lock(cx, a.lock, read_write_target(path, LockMode::Shared));
-  return run_lock(cx, a.lock, {.paths = {path}, .kind = "exclusive"});
+  return run_lock(cx, a.lock,
+                  {.paths = {cx.resolve(a.path)},
+                   .mode = a.shared ? LockMode::Shared : LockMode::Exclusive,
+                   .read_write = a.shared});
 }
 
 }  // namespace

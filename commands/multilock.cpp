@@ -31,16 +31,11 @@ int run(Context& cx, const Args& a) {
   if (a.lock.recipe && *a.lock.recipe != RecipeKind::Fair)
     throw ValueError(fmt::format("--recipe {} cannot be used with several locks",
                                  name_of(recipe_names, *a.lock.recipe)));
-  LockTarget target{.paths = {}, .kind = "exclusive"};
-  target.paths.reserve(a.paths.size());
-  for (const auto& path : a.paths) target.paths.push_back(cx.resolve(path));
-  refuse_twice(target.paths);
-  target.recipe = [paths = target.paths, atomic = a.atomic](Client& client, Fiber& fiber,
-                                                            const LockReport& report,
-                                                            const LockRequest& request) {
-    return make_multi_lock(client, fiber, report, request, paths, atomic);
-  };
-  return run_lock(cx, a.lock, std::move(target));
+  LockRequest request{.paths = {}, .recipe = RecipeKind::Multi, .atomic = a.atomic};
+  request.paths.reserve(a.paths.size());
+  for (const auto& path : a.paths) request.paths.push_back(cx.resolve(path));
+  refuse_twice(request.paths);
+  return run_lock(cx, a.lock, std::move(request));
 }
 
 }  // namespace

@@ -38,9 +38,8 @@ int run(Context& cx, const Args& a) {
     throw UsageError(
         "downgrade changes a lock that this shell already holds, and takes no program");
   if (a.wanted == Wanted::Downgrade) return downgrade(cx, path);
-  const bool shared = a.wanted == Wanted::Read;
-  return run_lock(cx, a.lock,
-                  read_write_target(path, shared ? LockMode::Shared : LockMode::Exclusive));
+  const auto mode = a.wanted == Wanted::Read ? LockMode::Shared : LockMode::Exclusive;
+  return run_lock(cx, a.lock, {.paths = {path}, .mode = mode, .read_write = true});
 }
 
 }  // namespace

@@ -26,13 +26,11 @@ int run(Context& cx, const Args& a) {
   if (quantity < 1 || quantity > count)
     throw ValueError(fmt::format("-Q {}: this semaphore has {} leases; give a number from 1 to {}",
                                  quantity, count, count));
-  LockTarget target{.paths = {cx.resolve(a.path)}, .kind = fmt::format("semaphore of {}", count)};
-  target.leases = static_cast<std::size_t>(quantity);
-  target.recipe = [count, quantity](Client& client, Fiber& fiber, const LockReport& report,
-                                    const LockRequest& request) {
-    return make_semaphore(client, fiber, report, request, count, quantity);
-  };
-  return run_lock(cx, a.lock, std::move(target));
+  return run_lock(cx, a.lock,
+                  {.paths = {cx.resolve(a.path)},
+                   .recipe = RecipeKind::Semaphore,
+                   .leases = count,
+                   .quantity = quantity});
 }
 
 }  // namespace

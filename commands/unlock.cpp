@@ -69,7 +69,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
 
 /// Locks taken together are released together, which whoever names only some may not know.
 void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
-  const auto& paths = lock.plan().paths;
+  const auto& paths = lock.paths();
   const auto is_named = [&](const std::string& path) {
     return std::ranges::find(named, path) != named.end();
   };
@@ -87,7 +87,7 @@ int unlock_one(Context& cx, const std::string& path, const std::vector<std::stri
   if (went_with_another) return status::ok;
   if (const auto lock = cx.services.locks.find(path)) {
     refuse_part(*lock, named);
-    if (lock->plan().paths.size() > 1) several.push_back(lock);
+    if (lock->paths().size() > 1) several.push_back(lock);
     return give_back(cx, *lock, false);
   }
   return ask_holder(

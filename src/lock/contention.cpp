@@ -89,7 +89,7 @@ class Participant {
 };
 
 Task<> Participant::take_turn(ContenderTurn& turn) {
-  const auto lock = make_recipe(arena_.plan.recipe, client_, fiber_, report_, request_);
+  const auto lock = make_recipe(client_, fiber_, report_, request_);
   turn.asked = Clock::now();
   co_await lock->acquire(Fiber::never);
   turn.acquired = arena_.progress = Clock::now();
@@ -243,7 +243,7 @@ ContentionResult contend(const ContentionPlan& plan, const std::vector<Client*>&
         std::ranges::count_if(participants, [](const auto& one) { return !one->fiber().ended(); }));
   if (arena.stalled && !result.failure)
     result.failure = std::make_exception_ptr(LockBusy(
-        fmt::format("{}: nobody acquired or released the lock for {}; {}", plan.request.path,
+        fmt::format("{}: nobody acquired or released the lock for {}; {}", plan.request.path(),
                     short_time(plan.hold + plan.patience), how_left(result))));
   result.ended = Clock::now();
   result.turns.reserve(plan.contenders * plan.rounds);
@@ -564,7 +564,7 @@ std::optional<WatchCounts> ask_counts(Client& client, const AdminServers& admin_
 /// The minimum that servers have counted if the contenders received `events`: a server counts one
 /// event if several contenders of a session wait for the same change.
 std::int64_t least_fired(const ContentionPlan& plan, std::size_t sessions, std::size_t events) {
-  const bool each_its_own = plan.recipe == RecipeKind::Fair && !plan.request.read_write;
+  const bool each_its_own = plan.request.recipe == RecipeKind::Fair && !plan.request.read_write;
   const auto in_a_session = each_its_own ? 1 : (plan.contenders + sessions - 1) / sessions;
   return static_cast<std::int64_t>(events / in_a_session);
 }
@@ -593,7 +593,7 @@ ContentionTrial try_contention(const std::string& title, const ContentionPlan& p
       summary.counted = between(*before, *after);
   }
   ids.merge(sessions.ids());  // a session may have been lost and replaced
-  summary.znodes_left = znodes_left(client, plan.request.path, ids, stop);
+  summary.znodes_left = znodes_left(client, plan.request.path(), ids, stop);
   return trial;
 }
 

@@ -23,7 +23,6 @@ namespace zksh {
 
 /// What the contenders do.
 struct ContentionPlan {
-  RecipeKind recipe = RecipeKind::Fair;
   /// The writers' request; the readers' is the same, shared.
   LockRequest request{};
   std::size_t contenders = 10;

@@ -35,7 +35,7 @@ class OnceRecord {
  public:
   /// Of a lock that is held.
   OnceRecord(Context& cx, const Lock& lock)
-      : cx_(cx), lock_(lock), path_(*std::ranges::min_element(lock.plan().paths) + ".once") {}
+      : cx_(cx), lock_(lock), path_(*std::ranges::min_element(lock.paths()) + ".once") {}
 
   /// Throws UsageError if the key is invalid, or the lock cannot have a record.
   static void check(const std::vector<std::string>& paths, const std::string& key) {
@@ -156,14 +156,14 @@ constexpr auto longest_look = 10s;
 
 class LockRun {
  public:
-  LockRun(Context& cx, const LockOptions& options, LockTarget target)
-      : cx_(cx), o_(options), target_(std::move(target)) {}
+  LockRun(Context& cx, const LockOptions& options, LockRequest request)
+      : cx_(cx), o_(options), request_(std::move(request)) {}
 
   int run() {
     refuse_second_path();
-    check_lock_options(o_, target_.request);
-    for (const auto& path : target_.paths) refuse_path(path);
-    if (o_.once) OnceRecord::check(target_.paths, *o_.once);
+    check_lock_options(o_, request_);
+    for (const auto& path : request_.paths) refuse_path(path);
+    if (o_.once) OnceRecord::check(request_.paths, *o_.once);
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
     if (!o_.detach && o_.runs_program()) {
@@ -188,7 +188,7 @@ class LockRun {
 
   /// For --dry-run: shows who is there already.
   int rehearse() {
-    for (const auto& path : target_.paths) {
+    for (const auto& path : request_.paths) {
       cx_.client.await_connection(path, cx_.stop);
       const auto children =
           cx_.client.await(cx_.client.start_children(path, Watch::none()), cx_.stop);
@@ -209,13 +209,13 @@ class LockRun {
 
   /// Where one path is expected, a second one would be taken for the program.
   void refuse_second_path() const {
-    if (o_.program.empty() || target_.paths.size() > 1 || target_.kind != "exclusive") return;
+    if (o_.program.empty() || request_.paths.size() > 1 || kind_of(request_) != "exclusive") return;
     const auto& word = o_.program.front();
     try {
       if (word.starts_with('/')) find_program(word);
     } catch (const Error& error) {
       throw Error(fmt::format("{} (for several locks at once: `multilock {} {}`)", error.what(),
-                              as_word(target_.paths.front()), as_word(word)),
+                              as_word(request_.paths.front()), as_word(word)),
                   error.exit_status());
     }
   }
@@ -228,7 +228,7 @@ class LockRun {
                       "if that is what you want",
                       path, path == "/" ? "everybody" : "the servers"));
     const auto held = cx_.services.locks.find(path);
-    if (!held || held->status().kind != "read" || target_.kind == "read" || o_.nest) return;
+    if (!held || held->status().kind != "read" || kind_of(request_) == "read" || o_.nest) return;
     throw ValueError(
         fmt::format("{0}: this shell holds the read lock, and an upgrade would wait for itself; "
                     "release it first: `unlock {0}`",
@@ -238,7 +238,7 @@ class LockRun {
   /// Connects, within the time limit for the lock.
   void connect() {
     const TimeLimit limit(cx_.client.monitor(), patience(), cx_.stop);
-    const auto& path = target_.paths.front();
+    const auto& path = request_.paths.front();
     cx_.client.ensure_session();
     owner_ = lock_owner(o_);  // looks the user up while the server answers
     try {
@@ -259,7 +259,7 @@ class LockRun {
 
   /// Returns false if the lock is not held yet, and must be requested.
   bool nested() {
-    const auto lock = cx_.services.locks.find(target_.paths.front());
+    const auto lock = cx_.services.locks.find(request_.paths.front());
     if (!lock || lock->status().stage != LockStage::Held) return false;
     refuse_other(*lock, lock->status());
     if (!lock->nest()) return false;
@@ -270,39 +270,33 @@ class LockRun {
   /// Whoever nests a lock relies on what the command says, and on its own `unlock`.
   void refuse_other(const Lock& lock, const LockStatus& now) const {
     const auto refuse = [&](const std::string& why) {
-      throw ValueError(fmt::format("{}: --nest is not possible: {}", target_.paths.front(), why));
+      throw ValueError(fmt::format("{}: --nest is not possible: {}", request_.paths.front(), why));
     };
-    if (lock.plan().paths != target_.paths)
+    if (lock.paths() != request_.paths)
       refuse(fmt::format("this shell holds {} {}", lock.name(),
-                         lock.plan().paths.size() == 1 ? "alone" : "as one lock"));
+                         lock.paths().size() == 1 ? "alone" : "as one lock"));
     if (lock.plan().awaited) refuse("it ends with its program or --hold");
     const bool alone = now.kind == "write" || now.kind == "exclusive";
-    const bool needs_less =
-        target_.kind == "read" || target_.kind == "write" || target_.kind == "exclusive";
-    if (now.kind != target_.kind && !(alone && needs_less))
-      refuse(fmt::format("this shell holds it as {}, not {}", now.kind, target_.kind));
-    if (target_.leases > now.holding.nodes.size())
+    const auto kind = kind_of(request_);
+    const bool needs_less = request_.recipe != RecipeKind::Semaphore;
+    if (now.kind != kind && !(alone && needs_less))
+      refuse(fmt::format("this shell holds it as {}, not {}", now.kind, kind));
+    if (std::cmp_greater(request_.quantity, now.holding.nodes.size()))
       refuse(fmt::format("this shell holds {} leases, not {}", now.holding.nodes.size(),
-                         target_.leases));
+                         request_.quantity));
   }
 
   LockPlan plan() {
-    auto request = target_.request;
-    request.path = target_.paths.front();
-    if (o_.compat) request.compat = o_.compat;
+    LockPlan plan{.request = request_, .report = listeners()};
+    auto& request = plan.request;
+    request.compat = o_.compat;
     request.owner = owner_;
-    if (o_.parent) request.parent = o_.parent;
+    request.parent = o_.parent;
     request.requeue = !o_.no_requeue;
+    if (o_.recipe && request.recipe == RecipeKind::Fair) request.recipe = *o_.recipe;
     // Nor is a lock given up unasked because connecting took all the time.
     request.try_only = tries_only() || (o_.wait && Clock::now() >= begun_ + *o_.wait);
-    LockPlan plan{.paths = target_.paths, .kind = target_.kind, .recipe = {}};
     if (o_.wait && !request.try_only) plan.deadline = begun_ + *o_.wait;
-    plan.recipe = [request, make = target_.recipe, kind = o_.recipe.value_or(RecipeKind::Fair)](
-                      Client& client, Fiber& fiber, const LockReport& report) {
-      return make ? make(client, fiber, report, request)
-                  : make_recipe(kind, client, fiber, report, request);
-    };
-    plan.report = listeners();
     plan.program = o_.runs_program();
     plan.guard = o_.guard;
     plan.awaited = o_.runs_program() || o_.holds();
@@ -323,7 +317,7 @@ class LockRun {
     if (o_.verbose) report.step = [&locks](const std::string& text) { locks.say("  " + text); };
     if (o_.quiet) return report;
     report.warning = [&locks](const std::string& text) { locks.say("warning: " + text); };
-    report.waiting = [&locks, path = target_.paths.front()](const LockPlace& place) {
+    report.waiting = [&locks, path = request_.paths.front()](const LockPlace& place) {
       locks.say(waiting_line(place.path.empty() ? path : place.path, place));
     };
     return report;
@@ -339,7 +333,7 @@ class LockRun {
     try {
       if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) {
         lock_->release();
-        throw ZkError(code::connection_loss, target_.paths.front());
+        throw ZkError(code::connection_loss, request_.paths.front());
       }
     } catch (const Cancelled&) {
       const bool waited = lock_->status().stage == LockStage::Waiting;
@@ -421,7 +415,7 @@ class LockRun {
 
   Context& cx_;
   const LockOptions& o_;
-  LockTarget target_;
+  LockRequest request_;
   Clock::time_point begun_ = Clock::now();
   std::string owner_;
   std::shared_ptr<Lock> lock_;
@@ -430,17 +424,10 @@ class LockRun {
 
 }  // namespace
 
-LockTarget read_write_target(const std::string& path, LockMode mode) {
-  const bool shared = mode == LockMode::Shared;
-  return {.paths = {path},
-          .kind = shared ? "read" : "write",
-          .request = {.path = path, .mode = mode, .read_write = true}};
-}
-
-int run_lock(Context& cx, const LockOptions& options, LockTarget target) {
+int run_lock(Context& cx, const LockOptions& options, LockRequest request) {
   auto all = options;
   all.quiet = all.quiet || cx.services.locks.quiet();
-  return LockRun(cx, all, std::move(target)).run();
+  return LockRun(cx, all, std::move(request)).run();
 }
 
 void declare_lock_side(Options& options, LockSide& into) {
@@ -449,7 +436,8 @@ void declare_lock_side(Options& options, LockSide& into) {
 }
 
 int run_lock_side(Context& cx, const LockSide& side, LockMode mode) {
-  return run_lock(cx, side.lock, read_write_target(cx.resolve(side.path), mode));
+  return run_lock(cx, side.lock,
+                  {.paths = {cx.resolve(side.path)}, .mode = mode, .read_write = true});
 }
 
 }  // namespace zksh

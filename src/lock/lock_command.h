@@ -5,30 +5,13 @@
 #include "lock/lock_manager.h"
 #include "lock/lock_options.h"
 
-#include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace zksh {
 
-/// What to lock, and how.
-struct LockTarget {
-  std::vector<std::string> paths;
-  std::string kind;  ///< as LockPlan::kind
-  LockRequest request{};
-  std::size_t leases = 0;  ///< for a semaphore: how many leases to take
-  /// Creates the recipe for the completed request; empty: use the one of --recipe.
-  std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&, const LockRequest&)>
-      recipe{};
-};
-
-/// One side of a read/write lock.
-LockTarget read_write_target(const std::string& path, LockMode mode);
-
-/// Takes the lock, and then, as the options say, runs a program, holds the lock, or leaves it to
-/// the shell. Blocks; returns the exit status. Throws Error.
-int run_lock(Context& cx, const LockOptions& options, LockTarget target);
+/// Takes the lock that is requested, as the options say, and then runs a program, holds the lock,
+/// or leaves it to the shell. Blocks; returns the exit status. Throws Error.
+int run_lock(Context& cx, const LockOptions& options, LockRequest request);
 
 /// The arguments of a command for one side of a read/write lock.
 struct LockSide {

@@ -41,7 +41,7 @@ class LockKeeper {
       };
     std::exception_ptr refusal;
     try {
-      recipe_ = lock_.plan_.recipe(client_, lock_.fiber_, report_);
+      recipe_ = make_recipe(client_, lock_.fiber_, report_, lock_.plan_.request);
       co_await recipe_->acquire(lock_.plan_.deadline);
     } catch (...) {  // passed to the owner
       refusal = std::current_exception();
@@ -364,7 +364,7 @@ class LockKeeper {
     if (plan.on_revoke != OnRevoke::Run) return;
     try {
       Program program{.words = shell_words(plan.revoke_command),
-                      .environment = {{"ZKSH_LOCK_PATH", plan.paths.front()},
+                      .environment = {{"ZKSH_LOCK_PATH", lock_.paths().front()},
                                       {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}};
       const auto printed =
           reporter_.output ? reporter_.output->redirect(program) : std::vector<Fd>();

@@ -59,10 +59,18 @@ void LossCommand::run(Program program) {
 
 Lock::Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter)
     : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
-  monitor_.with_lock([&](const Monitor::Held& held) { status_(held).kind = plan_.kind; });
+  monitor_.with_lock(
+      [&](const Monitor::Held& held) { status_(held).kind = kind_of(plan_.request); });
 }
 
-std::string Lock::name() const { return fmt::format("{}", fmt::join(plan_.paths, " ")); }
+std::string kind_of(const LockRequest& request) {
+  if (request.recipe == RecipeKind::Semaphore)
+    return fmt::format("semaphore of {}", request.leases);
+  if (!request.read_write) return "exclusive";
+  return request.mode == LockMode::Shared ? "read" : "write";
+}
+
+std::string Lock::name() const { return fmt::format("{}", fmt::join(paths(), " ")); }
 
 LockStatus Lock::status() const {
   return monitor_.with_lock([&](const Monitor::Held& held) { return status_(held); });
@@ -87,15 +95,16 @@ bool Lock::is_wanted(const Monitor::Held& held) const {
 
 std::vector<std::pair<std::string, std::string>> Lock::environment() const {
   const auto holding = status().holding;
+  const auto kind = kind_of(plan_.request);
   auto nodes = holding.nodes.front();
   // One for each path, which may have several (--compat all).
-  for (std::size_t i = 1; i < holding.nodes.size() && plan_.paths.size() > 1; ++i)
+  for (std::size_t i = 1; i < holding.nodes.size() && paths().size() > 1; ++i)
     if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
       nodes += " " + holding.nodes[i];
   return {{"ZKSH_LOCK_PATH", name()},
           {"ZKSH_LOCK_NODE", nodes},
           {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
-          {"ZKSH_LOCK_MODE", plan_.kind.substr(0, plan_.kind.find(' '))},
+          {"ZKSH_LOCK_MODE", kind.substr(0, kind.find(' '))},
           {"ZKSH_LOCK_SESSION", session_text(holding.session)}};
 }
 
@@ -128,7 +137,7 @@ void Lock::downgrade(const std::stop_token& stop) {
     throw ValueError(name() + ": this shell is still in the queue and does not hold it yet");
   if (before.kind != "write")
     throw ValueError(
-        fmt::format("{} {} not held for writing", name(), plan_.paths.size() == 1 ? "is" : "are"));
+        fmt::format("{} {} not held for writing", name(), paths().size() == 1 ? "is" : "are"));
   const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
     return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
   });
@@ -186,7 +195,7 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
       break;
   }
   const std::chrono::duration<double> since = Clock::now() - status.held;
-  const bool counts = !lock.plan().awaited && lock.plan().paths.size() == 1;
+  const bool counts = !lock.plan().awaited && lock.paths().size() == 1;
   return fmt::format("{}: already held by this shell for {:.1f} s{}", path, since.count(),
                      counts ? " (use --nest to hold it once more)" : "");
 }
@@ -200,7 +209,7 @@ std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
       if (is_over(other->status(held))) continue;
-      for (const auto& path : lock->plan().paths)
+      for (const auto& path : lock->paths())
         if (other->is_at(path)) problem = already(*other, other->status(held), path);
     }
     if (!problem.empty()) return;

@@ -83,7 +83,7 @@ enum class OnRevoke { Release, Ignore, Run };
 /// The state of a lock; a copy.
 struct LockStatus {
   LockStage stage = LockStage::Asking;
-  std::string kind{};  ///< as LockPlan::kind; changes with a downgrade
+  std::string kind{};  ///< as kind_of; changes with a downgrade
   LockPlace place{};   ///< while Waiting
   /// While Waiting: the deadlock that keeps it waiting, if one was found (CircleWatch).
   std::optional<LockCircle> circle{};
@@ -103,12 +103,12 @@ struct LockStatus {
   bool is_held() const { return stage == LockStage::Held || stage == LockStage::Suspended; }
 };
 
-/// The description of a lock to request.
+/// What is requested, for the user: exclusive, read, write, "semaphore of 3".
+std::string kind_of(const LockRequest& request);
+
+/// A lock to request, and what to do with it.
 struct LockPlan {
-  std::vector<std::string> paths;  ///< one, or several for a multi-lock
-  std::string kind = "exclusive";  ///< for the user: exclusive, read, write, "semaphore of 3"
-  /// Creates the recipe; called once, on the manager's thread.
-  std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&)> recipe;
+  LockRequest request;
   LockReport report{};  ///< called on the manager's thread
   Clock::time_point deadline = Fiber::never;
   OnRevoke on_revoke = OnRevoke::Release;
@@ -133,11 +133,12 @@ class Lock {
   ~Lock() = default;
 
   const LockPlan& plan() const { return plan_; }
+  const std::vector<std::string>& paths() const { return plan_.request.paths; }
   /// "/a" or "/a /b".
   std::string name() const;
   /// Whether this is one of its paths.
   bool is_at(const std::string& path) const {
-    return std::ranges::find(plan_.paths, path) != plan_.paths.end();
+    return std::ranges::find(paths(), path) != paths().end();
   }
   LockStatus status() const;
   const LockStatus& status(const Monitor::Held& held) const { return status_(held); }

@@ -169,7 +169,7 @@ bool CircleWatch::may_close(const Monitor::Held& held) const {
   for (const auto& lock : locks_(held)) {
     const auto stage = lock->stage(held);
     if (stage == LockStage::Gone) continue;
-    paths += lock->plan().paths.size();
+    paths += lock->paths().size();
     waits = waits || stage == LockStage::Waiting;
   }
   return waits && paths > 1;
@@ -215,7 +215,7 @@ Task<> CircleWatch::look() {
   const auto session = client_.session_id();
   for (const auto& lock : locks()) {
     std::optional<LockCircle> circle;
-    for (const auto& path : lock->plan().paths)
+    for (const auto& path : lock->paths())
       if (!circle) circle = graph.circle(session, path);
     const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& status = lock->status_(held);

@@ -62,7 +62,7 @@ std::string_view state_of(const LockStatus& status) {
 
 std::set<std::string> paths_of(const OwnLocks& locks) {
   std::set<std::string> paths;
-  for (const auto& lock : locks) paths.insert(lock->plan().paths.begin(), lock->plan().paths.end());
+  for (const auto& lock : locks) paths.insert(lock->paths().begin(), lock->paths().end());
   return paths;
 }
 
@@ -116,7 +116,7 @@ Json own_lock_json(const Lock& lock) {
   const auto status = lock.status();
   const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
   return Json::object()
-      .set("paths", Json::array(lock.plan().paths))
+      .set("paths", Json::array(lock.paths()))
       .set("kind", status.kind)
       .set("state", state_of(status))
       .set("ageMs", milliseconds_since(since(status)))

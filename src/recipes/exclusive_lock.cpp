@@ -20,7 +20,7 @@ class ExclusiveLock final : public Recipe {
       : requests_(client, fiber, report),
         report_(report),
         request_(std::move(request)),
-        node_(join_path(request_.path, "lock")),
+        node_(join_path(request_.path(), "lock")),
         nodes_(requests_,
                [this](const std::string& guid) {
                  // The guid tells whether the node is ours if the answer is lost.
@@ -56,15 +56,15 @@ class ExclusiveLock final : public Recipe {
     for (;;) {
       const int result = co_await nodes_.make();
       if (result == code::node_exists) {
-        if (request_.try_only) throw LockBusy(request_.path + " is busy");
+        if (request_.try_only) throw LockBusy(request_.path() + " is busy");
         co_await await_end();
         continue;
       }
       const bool held = co_await nodes_.prove();
       if (held) co_return;
-      if (!request_.requeue) throw LockLost(request_.path + ": lost as soon as it was held");
+      if (!request_.requeue) throw LockLost(request_.path() + ": lost as soon as it was held");
       if (report_.warning)
-        report_.warning(request_.path + ": lost as soon as it was acquired; asking again");
+        report_.warning(request_.path() + ": lost as soon as it was acquired; asking again");
       co_await requests_.pause_after_loss();
     }
   }
@@ -73,16 +73,16 @@ class ExclusiveLock final : public Recipe {
   Task<> look_first() {
     for (;;) {
       co_await requests_.connected();
-      auto outcome = co_await requests_.answer(requests_.send_children(request_.path));
+      auto outcome = co_await requests_.answer(requests_.send_children(request_.path()));
       if (is_connection_failure(outcome.code)) continue;
       if (outcome.code == code::no_node) co_return;
-      if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+      if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path());
       const auto queue = make_lock_queue(std::move(outcome.value.names));
       if (!queue.contenders.empty())
-        throw LockBusy(request_.path +
+        throw LockBusy(request_.path() +
                        " has a queue whose contenders do not see the node of --recipe exclusive");
       const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
-      if (busy && request_.try_only) throw LockBusy(request_.path + " is busy");
+      if (busy && request_.try_only) throw LockBusy(request_.path() + " is busy");
       co_return;
     }
   }
@@ -101,7 +101,7 @@ class ExclusiveLock final : public Recipe {
       report_.waiting(place);
     }
     const bool woken = co_await watch_.event();
-    if (!woken) throw LockBusy(request_.path + " was not acquired in time");
+    if (!woken) throw LockBusy(request_.path() + " was not acquired in time");
   }
 
   LockRequests requests_;

@@ -18,13 +18,14 @@ std::string reader_name(const LockName& writer) {
 /// of Curator and kazoo.
 class FairLock final : public Recipe {
  public:
-  FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request, bool herd)
+  FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
       : requests_(client, fiber, report),
         request_(std::move(request)),
         names_(request_.compat.value_or(Compat::Curator)),
         nodes_(requests_,
                [this](const std::string& guid) { return contender_plan(request_, names_, guid); }),
-        turn_(requests_, report, request_, herd) {}
+        turn_(requests_, report, request_) {}
+
   Task<> acquire(Clock::time_point deadline) override {
     return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
   }
@@ -36,16 +37,16 @@ class FairLock final : public Recipe {
 
   Task<> downgrade() override {
     if (!request_.read_write || request_.mode != LockMode::Exclusive)
-      throw ValueError(request_.path + " is not held for writing");
+      throw ValueError(request_.path() + " is not held for writing");
     const Fiber::Shield shield(requests_.fiber());
     const auto queue = co_await turn_.look();
     const auto own = std::ranges::find_if(queue.contenders, [&](const Contender& contender) {
       return nodes_.has(contender.nodes.front());
     });
     if (own == queue.contenders.end() || !nodes_.same_session())
-      throw LockLost(request_.path + " was lost before the downgrade");
+      throw LockLost(request_.path() + " was lost before the downgrade");
     if (own->czxid != 0)
-      throw Error(request_.path +
+      throw Error(request_.path() +
                   ": the sequence counter is exhausted, so a new name has no place in the queue; "
                   "release the lock instead");
     // With the names of all libraries, readers have a __lock__ node too.
@@ -56,20 +57,20 @@ class FairLock final : public Recipe {
     std::vector<Op> ops;
     std::vector<std::string> after;  // created nodes come last
     for (const auto& node : own->nodes)
-      if (stays(node)) after.push_back(join_path(request_.path, node.text));
+      if (stays(node)) after.push_back(join_path(request_.path(), node.text));
     for (const auto& node : own->nodes) {
       if (stays(node)) continue;
-      after.push_back(join_path(request_.path, reader_name(node)));
+      after.push_back(join_path(request_.path(), reader_name(node)));
       ops.emplace_back(CreateOp{.path = after.back(),
                                 .data = request_.owner,
                                 .acl = request_.acl,
                                 .mode = CreateMode::Ephemeral});
-      ops.emplace_back(RemoveOp{.path = join_path(request_.path, node.text)});
+      ops.emplace_back(RemoveOp{.path = join_path(request_.path(), node.text)});
     }
     co_await nodes_.exchange(std::move(ops), std::move(after));
     request_.mode = LockMode::Shared;
     const bool held = co_await nodes_.prove();
-    if (!held) throw LockLost(request_.path + " was lost during the downgrade");
+    if (!held) throw LockLost(request_.path() + " was lost during the downgrade");
   }
 
   const LockHolding& holding() const override { return nodes_.holding(); }
@@ -94,7 +95,7 @@ class FairLock final : public Recipe {
       } else if (request_.requeue) {
         turn_.report_lost_place(nodes_.same_session());
       } else {
-        throw LockLost("the place in the queue of " + request_.path + " is lost");
+        throw LockLost("the place in the queue of " + request_.path() + " is lost");
       }
       turn_.leave(true);
       co_await nodes_.take_back();  // some of several nodes may be left
@@ -112,8 +113,8 @@ class FairLock final : public Recipe {
 }  // namespace
 
 std::unique_ptr<Recipe> make_fair_lock(Client& client, Fiber& fiber, const LockReport& report,
-                                       LockRequest request, bool herd) {
-  return std::make_unique<FairLock>(client, fiber, report, std::move(request), herd);
+                                       LockRequest request) {
+  return std::make_unique<FairLock>(client, fiber, report, std::move(request));
 }
 
 }  // namespace zksh

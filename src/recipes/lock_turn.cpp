@@ -12,7 +12,7 @@ namespace zksh {
 LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid) {
   LockNodesPlan plan;
   for (const auto& prefix : contender_prefixes(names, request.mode, request.read_write, guid))
-    plan.nodes.push_back({.path = join_path(request.path, prefix),
+    plan.nodes.push_back({.path = join_path(request.path(), prefix),
                           .data = request.owner,
                           .acl = request.acl,
                           .mode = CreateMode::Ephemeral,
@@ -31,7 +31,7 @@ std::optional<std::size_t> LockTurn::own_place(const LockQueue& queue,
   });
   if (own == queue.contenders.end()) return std::nullopt;
   const auto there = [&](const std::string& path) {
-    return parent_path(path) != request_.path ||
+    return parent_path(path) != request_.path() ||
            std::ranges::find(own->nodes, base_name(path), &LockName::text) != own->nodes.end();
   };
   if (!std::ranges::all_of(nodes.holding().nodes, there)) return std::nullopt;
@@ -39,11 +39,11 @@ std::optional<std::size_t> LockTurn::own_place(const LockQueue& queue,
 }
 
 std::string LockTurn::path_of(const std::string& name) const {
-  return join_path(request_.path, name);
+  return join_path(request_.path(), name);
 }
 
 const std::string& LockTurn::called() const {
-  return request_.called.empty() ? request_.path : request_.called;
+  return request_.called.empty() ? request_.path() : request_.called;
 }
 
 void LockTurn::report_lost_place(bool same_session) {
@@ -58,7 +58,7 @@ void LockTurn::report_lost_place(bool same_session) {
 
 void LockTurn::report_other_names() const {
   if (report_.warning)
-    report_.warning(request_.path +
+    report_.warning(request_.path() +
                     ": other contenders here would not see Curator's names; queueing with names "
                     "that all libraries see (--compat all)");
 }

@@ -31,16 +31,15 @@ enum class Turn {
 /// the event. Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks".
 class LockTurn {
  public:
-  /// All references must outlive it. `herd`: watches all children of the lock instead, so that
-  /// every change wakes every contender (the herd effect).
-  LockTurn(LockRequests& requests, const LockReport& report, const LockRequest& request,
-           bool herd = false)
+  /// All references must outlive it. With RecipeKind::Herd, watches all children of the lock
+  /// instead, so that every change wakes every contender (the herd effect).
+  LockTurn(LockRequests& requests, const LockReport& report, const LockRequest& request)
       : requests_(requests),
         report_(report),
         request_(request),
-        herd_(herd),
+        herd_(request.recipe == RecipeKind::Herd),
         watch_(requests),
-        listing_(requests, watch_, request.path) {}
+        listing_(requests, watch_, request.path()) {}
 
   /// Sends the listing ahead.
   void ask() { listing_.ask(herd_); }

@@ -29,19 +29,17 @@ namespace {
 /// holds nothing until that one is gone, and starts again.
 class MultiLock final : public Recipe {
  public:
-  MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request,
-            std::vector<std::string> paths, bool atomic)
+  MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
       : requests_(client, fiber, report),
         report_(report),
         request_(std::move(request)),
-        paths_(std::move(paths)),
         names_(request_.compat.value_or(Compat::Curator)),
         watch_(requests_) {
     if (request_.read_write || request_.mode == LockMode::Shared)
       throw UsageError("several locks at once must be exclusive; there are no read locks");
-    auto sorted = paths_;
+    auto sorted = request_.paths;
     std::ranges::sort(sorted);
-    if (atomic) {
+    if (request_.atomic) {
       stages_.emplace_back(*this, sorted);
       return;
     }
@@ -69,10 +67,10 @@ class MultiLock final : public Recipe {
   struct Queue {
     Queue(MultiLock& lock, const std::string& path)
         : request(lock.request_), report(lock.report_), turn(lock.requests_, report, request) {
-      request.path = path;
+      request.paths = {path};
       report.waiting = [this, &outer = lock.report_](LockPlace place) {
         holder = place.holder;
-        place.path = request.path;
+        place.path = request.path();
         if (outer.waiting) outer.waiting(place);
       };
       report.relisted = [&lock, &outer = lock.report_](const std::vector<std::string>& nodes) {
@@ -136,7 +134,8 @@ class MultiLock final : public Recipe {
       } else if (request_.requeue) {
         report_lost();
       } else {
-        throw LockLost(fmt::format("the place in a queue of {} is lost", fmt::join(paths_, " ")));
+        throw LockLost(
+            fmt::format("the place in a queue of {} is lost", fmt::join(request_.paths, " ")));
       }
       co_await give_up();
       if (!obstacle.empty())
@@ -151,7 +150,7 @@ class MultiLock final : public Recipe {
       stopped_at_->turn.report_lost_place(same_session_);
     else if (report_.warning)
       report_.warning(fmt::format("{}: one was lost while waiting for the others; asking again",
-                                  fmt::join(paths_, " ")));
+                                  fmt::join(request_.paths, " ")));
   }
 
   /// A failed try must not cost others anything: no node, no watch, no event.
@@ -160,10 +159,11 @@ class MultiLock final : public Recipe {
       for (auto& queue : stage.queues) {
         const auto seen = co_await queue.turn.look();
         if (seen.contenders.empty()) continue;
-        const auto node = join_path(queue.request.path, seen.contenders.front().nodes.front().text);
+        const auto node =
+            join_path(queue.request.path(), seen.contenders.front().nodes.front().text);
         const auto outcome = co_await requests_.answer(requests_.send_get(node));
         const auto holder = outcome.value.data.value_or("");
-        throw LockBusy(queue.request.path + " is busy" +
+        throw LockBusy(queue.request.path() + " is busy" +
                        (holder.empty() ? holder : ", held by " + escape_for_terminal(holder)));
       }
     }
@@ -265,7 +265,7 @@ class MultiLock final : public Recipe {
 
   void note_holding() {
     holding_ = {.nodes = {}, .session = requests_.client().session_id()};
-    for (const auto& path : paths_) {
+    for (const auto& path : request_.paths) {
       for (const auto& stage : stages_) {
         const auto& part = stage.nodes.holding();
         const auto before = holding_.nodes.size();
@@ -351,7 +351,6 @@ class MultiLock final : public Recipe {
   LockRequests requests_;
   const LockReport& report_;
   LockRequest request_;
-  std::vector<std::string> paths_;  ///< as given
   Compat names_;
   std::deque<Stage> stages_;
   LockWatch watch_;
@@ -366,10 +365,8 @@ class MultiLock final : public Recipe {
 }  // namespace
 
 std::unique_ptr<Recipe> make_multi_lock(Client& client, Fiber& fiber, const LockReport& report,
-                                        LockRequest request, std::vector<std::string> paths,
-                                        bool atomic) {
-  return std::make_unique<MultiLock>(client, fiber, report, std::move(request), std::move(paths),
-                                     atomic);
+                                        LockRequest request) {
+  return std::make_unique<MultiLock>(client, fiber, report, std::move(request));
 }
 
 }  // namespace zksh

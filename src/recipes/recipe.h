@@ -70,12 +70,35 @@ struct LockReport {
   std::function<void()> event{};
 };
 
+/// The recipes. Herd and Exclusive are for demonstration and teaching.
+enum class RecipeKind {
+  Fair,       ///< a queue in which each contender watches its predecessor
+  Herd,       ///< the same queue, but every change wakes everyone
+  Exclusive,  ///< one node that all race to create
+  /// A fixed number of leases. Its acquire also throws ValueError if the semaphore has another
+  /// number of leases, or its node other data. With LockRequest::try_only it does not wait for a
+  /// lease, only, for at most a second, for contenders that are just taking theirs.
+  Semaphore,
+  /// Exclusive locks of several paths. Its holding has the nodes and tokens in the order of the
+  /// paths. release returns false if one of them was lost.
+  Multi,
+};
+
+/// Those for a single lock.
+inline constexpr NamedValues<RecipeKind, 3> recipe_names{
+    {{"fair", RecipeKind::Fair}, {"herd", RecipeKind::Herd}, {"exclusive", RecipeKind::Exclusive}}};
+
 /// What is requested.
 struct LockRequest {
-  std::string path;      ///< the lock: the contenders' parent
+  /// The lock: the contenders' parent. For RecipeKind::Multi one or more, which are distinct.
+  std::vector<std::string> paths;
+  RecipeKind recipe = RecipeKind::Fair;
   std::string called{};  ///< the user's name for it; empty: its path
   LockMode mode = LockMode::Exclusive;
   bool read_write = false;  ///< a read/write lock, not a plain mutex
+  bool atomic = false;      ///< for Multi: joins all queues in one transaction
+  int leases = 0;           ///< for Semaphore: their number in total
+  int quantity = 1;         ///< for Semaphore: how many to take, up to `leases`
   /// nullopt: Curator's names, and those of all libraries once others turn out not to see
   /// Curator's.
   std::optional<Compat> compat{};
@@ -86,6 +109,8 @@ struct LockRequest {
   std::optional<CreateMode> parent{};
   bool requeue = true;    ///< rejoin at the end of the queue after losing the place
   bool try_only = false;  ///< throw LockBusy instead of waiting for others
+
+  const std::string& path() const { return paths.front(); }
 };
 
 /// A held lock: its nodes exist, and belong to this session.
@@ -119,41 +144,28 @@ class Recipe {
   virtual const LockHolding& holding() const = 0;
 };
 
-/// The recipes for a single lock; all but the first are for demonstration and teaching.
-enum class RecipeKind {
-  Fair,       ///< a queue in which each contender watches its predecessor
-  Herd,       ///< the same queue, but every change wakes everyone
-  Exclusive,  ///< one node that all race to create
-};
-
-inline constexpr NamedValues<RecipeKind, 3> recipe_names{
-    {{"fair", RecipeKind::Fair}, {"herd", RecipeKind::Herd}, {"exclusive", RecipeKind::Exclusive}}};
-
 // These create a contender, which has not sent anything yet. `client`, `fiber` and `report` must
 // outlive it; it runs on `fiber`. They throw UsageError if the recipe cannot do what is requested.
 
-/// An exclusive lock, or one side of a read/write lock. `herd`: as RecipeKind::Herd.
-std::unique_ptr<Recipe> make_fair_lock(Client& client, Fiber& fiber, const LockReport& report,
-                                       LockRequest request, bool herd);
-std::unique_ptr<Recipe> make_exclusive_lock(Client& client, Fiber& fiber, const LockReport& report,
-                                            LockRequest request);
-inline std::unique_ptr<Recipe> make_recipe(RecipeKind kind, Client& client, Fiber& fiber,
-                                           const LockReport& report, const LockRequest& request) {
-  return kind == RecipeKind::Exclusive
-             ? make_exclusive_lock(client, fiber, report, request)
-             : make_fair_lock(client, fiber, report, request, kind == RecipeKind::Herd);
+using MakeRecipe = std::unique_ptr<Recipe>(Client& client, Fiber& fiber, const LockReport& report,
+                                           LockRequest request);
+MakeRecipe make_fair_lock;  ///< Fair and Herd
+MakeRecipe make_exclusive_lock;
+MakeRecipe make_semaphore;
+MakeRecipe make_multi_lock;
+
+inline std::unique_ptr<Recipe> make_recipe(Client& client, Fiber& fiber, const LockReport& report,
+                                           const LockRequest& request) {
+  switch (request.recipe) {
+    case RecipeKind::Exclusive:
+      return make_exclusive_lock(client, fiber, report, request);
+    case RecipeKind::Semaphore:
+      return make_semaphore(client, fiber, report, request);
+    case RecipeKind::Multi:
+      return make_multi_lock(client, fiber, report, request);
+    default:
+      return make_fair_lock(client, fiber, report, request);
+  }
 }
-/// `count` is the number of leases in total, `quantity` how many to take, from 1 to `count`. Its
-/// acquire also throws ValueError if the semaphore has another number of leases, or its node other
-/// data. With LockRequest::try_only it does not wait for a lease, only, for at most a second, for
-/// contenders that are just taking theirs.
-std::unique_ptr<Recipe> make_semaphore(Client& client, Fiber& fiber, const LockReport& report,
-                                       LockRequest request, int count, int quantity);
-/// The exclusive locks of several `paths`, which must be distinct; `request.path` is not used.
-/// `atomic`: joins all queues in one transaction, instead of one after the other. Its holding has
-/// the nodes and tokens in the order of the paths. release returns false if one of them was lost.
-std::unique_ptr<Recipe> make_multi_lock(Client& client, Fiber& fiber, const LockReport& report,
-                                        LockRequest request, std::vector<std::string> paths,
-                                        bool atomic);
 
 }  // namespace zksh

@@ -19,8 +19,8 @@ constexpr std::chrono::seconds longest_passing{1};
 /// The mutex among contenders for leases, with Curator's names, the only ones Curator knows.
 LockRequest mutex_of(const LockRequest& request) {
   auto mutex = request;
-  mutex.path = join_path(request.path, "locks");
-  mutex.called = request.path;
+  mutex.paths = {join_path(request.path(), "locks")};
+  mutex.called = request.path();
   mutex.compat = Compat::Curator;
   mutex.try_only = false;
   return mutex;
@@ -56,20 +56,19 @@ LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, in
 /// Source: Curator Tech Notes and InterProcessSemaphoreV2; kazoo.recipe.lock.Semaphore.
 class Semaphore final : public Recipe {
  public:
-  Semaphore(Client& client, Fiber& fiber, const LockReport& report, LockRequest request, int count,
-            int quantity)
+  Semaphore(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
       : requests_(client, fiber, report),
         report_(report),
         request_(std::move(request)),
-        count_(count),
-        quantity_(quantity),
-        leases_path_(join_path(request_.path, "leases")),
+        count_(request_.leases),
+        quantity_(request_.quantity),
+        leases_path_(join_path(request_.path(), "leases")),
         mutex_request_(mutex_of(request_)),
         mutex_report_(report),
         mutex_(requests_,
                [this](const std::string& guid) {
                  auto plan = contender_plan(mutex_request_, Compat::Curator, guid);
-                 plan.top = request_.path;
+                 plan.top = request_.path();
                  return plan;
                }),
         turn_(requests_, mutex_report_, mutex_request_),
@@ -120,13 +119,13 @@ class Semaphore final : public Recipe {
     for (;;) {
       const bool ahead = is_far(requests_.client());
       if (ahead)
-        asked_count_ = requests_.send_get(request_.path);
+        asked_count_ = requests_.send_get(request_.path());
       else
         co_await agree();
       const bool held = co_await attempt(ahead);
       if (held) co_return;
       if (!request_.requeue)
-        throw LockLost("the place in the queue of " + request_.path + " is lost");
+        throw LockLost("the place in the queue of " + request_.path() + " is lost");
       turn_.report_lost_place(mutex_.same_session());
       co_await give_up();
       co_await requests_.pause_after_loss();
@@ -138,7 +137,7 @@ class Semaphore final : public Recipe {
     co_await read_count();
     watches_ = false;
     co_await list();
-    if (!fits()) throw LockBusy(request_.path + " is busy: " + taken());
+    if (!fits()) throw LockBusy(request_.path() + " is busy: " + taken());
   }
 
   /// Returns false if the place in the queue or the session is gone. `unread`: the number of leases
@@ -183,10 +182,10 @@ class Semaphore final : public Recipe {
       watches_ = false;
       co_return true;
     }
-    if (request_.try_only) throw LockBusy(request_.path + " is busy: " + taken());
+    if (request_.try_only) throw LockBusy(request_.path() + " is busy: " + taken());
     co_await report_taken();
     const bool woken = co_await watch_.event();
-    if (!woken) throw LockBusy(request_.path + " was not acquired in time: " + taken());
+    if (!woken) throw LockBusy(request_.path() + " was not acquired in time: " + taken());
     turn_.ask();
     ask_leases(true);
     co_return false;
@@ -196,7 +195,7 @@ class Semaphore final : public Recipe {
   Task<bool> take() {
     const int result = co_await leases_.make([this] {
       ask_leases(false);
-      asked_count_ = requests_.send_get(request_.path);
+      asked_count_ = requests_.send_get(request_.path());
     });
     if (result != code::ok) co_return false;
     turn_.leave(true);
@@ -219,12 +218,12 @@ class Semaphore final : public Recipe {
     for (;;) {
       if (!asked_count_) {
         co_await requests_.connected();
-        asked_count_ = requests_.send_get(request_.path);
+        asked_count_ = requests_.send_get(request_.path());
       }
       const auto outcome = co_await requests_.answer(*std::exchange(asked_count_, std::nullopt));
       if (is_connection_failure(outcome.code)) continue;
       if (outcome.code == code::no_node) co_return Count::Missing;
-      if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+      if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path());
       version_ = outcome.value.stat.version;
       constexpr int own_children = 2;  // locks, leases
       if (outcome.value.stat.num_children > own_children) co_await warn_of_others();
@@ -237,7 +236,7 @@ class Semaphore final : public Recipe {
   /// Only once.
   Task<> warn_of_others() {
     if (!report_.warning || std::exchange(looked_at_others_, true)) co_return;
-    auto outcome = co_await requests_.answer(requests_.send_children(request_.path));
+    auto outcome = co_await requests_.answer(requests_.send_children(request_.path()));
     for (const auto& flaw : semaphore_flaws(make_lock_queue(std::move(outcome.value.names))))
       report_.warning(flaw);
   }
@@ -249,13 +248,13 @@ class Semaphore final : public Recipe {
       const auto shown = data.size() > longest ? data.substr(0, longest) + "…" : data;
       throw ValueError(fmt::format(
           "{} is not a semaphore: its data should be the number of leases, but is \"{}\"",
-          request_.path, escape_for_terminal(shown)));
+          request_.path(), escape_for_terminal(shown)));
     }
     if (*number != count_)
       throw ValueError(
           fmt::format("{} is a semaphore of {}, not {}; all contenders must give the same number "
                       "(the data of the node)",
-                      request_.path, *number, count_));
+                      request_.path(), *number, count_));
   }
 
   /// Writes the number of leases if there is none. If two do, the server refuses one, which then
@@ -266,15 +265,15 @@ class Semaphore final : public Recipe {
       if (count == Count::Agreed) co_return;
       if (count == Count::Missing) {
         const auto kind = request_.parent.value_or(CreateMode::Container);
-        co_await make_ancestors(requests_, request_.path, kind, request_.acl);
+        co_await make_ancestors(requests_, request_.path(), kind, request_.acl);
         continue;
       }
-      const SetOp op{.path = request_.path, .data = std::to_string(count_), .version = version_};
+      const SetOp op{.path = request_.path(), .data = std::to_string(count_), .version = version_};
       const auto outcome = co_await requests_.answer(
           requests_.send(requests_.client().start_set(op), "setData {} {}", op.path, count_));
       const bool again = is_connection_failure(outcome.code) || outcome.code == code::no_node ||
                          outcome.code == code::bad_version;
-      if (!again && outcome.code != code::ok) throw ZkError(outcome.code, request_.path);
+      if (!again && outcome.code != code::ok) throw ZkError(outcome.code, request_.path());
       if (!again) co_return;
     }
   }
@@ -340,8 +339,8 @@ class Semaphore final : public Recipe {
 }  // namespace
 
 std::unique_ptr<Recipe> make_semaphore(Client& client, Fiber& fiber, const LockReport& report,
-                                       LockRequest request, int count, int quantity) {
-  return std::make_unique<Semaphore>(client, fiber, report, std::move(request), count, quantity);
+                                       LockRequest request) {
+  return std::make_unique<Semaphore>(client, fiber, report, std::move(request));
 }
 
 }  // namespace zksh

@@ -42,7 +42,7 @@ int editor_output() { return isatty(STDOUT_FILENO) != 0 ? STDOUT_FILENO : STDERR
 std::vector<std::string> lock_paths(const LockManager& locks) {
   std::vector<std::string> paths;
   for (const auto& lock : locks.locks())
-    paths.insert(paths.end(), lock->plan().paths.begin(), lock->plan().paths.end());
+    paths.insert(paths.end(), lock->paths().begin(), lock->paths().end());
   return paths;
 }
 

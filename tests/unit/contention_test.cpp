@@ -17,7 +17,7 @@ using testing::ElementsAre;
 
 class ContentionTest : public testing::Test {
  protected:
-  ContentionTest() { plan.request.path = "/lock"; }
+  ContentionTest() { plan.request.paths = {"/lock"}; }
 
   ContentionResult run(const std::stop_token& stop = {}) {
     return contend(plan, {&client}, report, stop);
@@ -41,7 +41,7 @@ std::vector<std::size_t> contenders_of(const std::vector<ContenderTurn>& turns) 
 
 TEST_F(ContentionTest, EachContenderHasItsTurnsAndNothingIsLeft) {
   for (const auto recipe : {RecipeKind::Fair, RecipeKind::Herd}) {
-    plan.recipe = recipe;
+    plan.request.recipe = recipe;
     plan.contenders = 7;
     plan.rounds = 3;
     const auto result = run();
@@ -76,7 +76,7 @@ TEST_F(ContentionTest, AFairReleaseWakesOneWhereAHerdWakesAll) {
   const auto fair = run();
   EXPECT_EQ(fair.events.size(), 9U);
   EXPECT_EQ(fair.requests, 2U + 2 + 10 * 3 + 9 * 2) << "the missing lock node costs the first four";
-  plan.recipe = RecipeKind::Herd;
+  plan.request.recipe = RecipeKind::Herd;
   EXPECT_GE(run().events.size(), 45U);
 }
 

@@ -64,8 +64,7 @@ TEST(LockCounter, ForgedNumbersAllRoundTheCircleHaveAnOrder) {
 TEST(LockCounter, WhoQueuesUpNearItsEndIsToldOnce) {
   const auto fair = [](Client& client, Fiber& fiber, const LockReport& report,
                        const std::string& owner) {
-    return make_recipe(RecipeKind::Fair, client, fiber, report,
-                       {.path = "/locks/l", .owner = owner});
+    return make_recipe(client, fiber, report, {.paths = {"/locks/l"}, .owner = owner});
   };
   FakeTree tree;
   TrialContender first(tree, fair, "first");

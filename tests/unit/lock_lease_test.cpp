@@ -11,8 +11,7 @@ namespace {
 
 RecipeMaker fair() {
   return [](Client& client, Fiber& fiber, const LockReport& report, std::string owner) {
-    return make_recipe(RecipeKind::Fair, client, fiber, report,
-                       {.path = "/l", .owner = std::move(owner)});
+    return make_recipe(client, fiber, report, {.paths = {"/l"}, .owner = std::move(owner)});
   };
 }
 

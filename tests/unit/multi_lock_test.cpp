@@ -34,21 +34,21 @@ struct Wish {
 RecipeMaker locks(const Paths& paths, Wish wish) {
   return [=](Client& client, Fiber& fiber, const LockReport& report,
              const std::string& owner) -> std::unique_ptr<Recipe> {
-    LockRequest request{.path = paths.front()};
+    LockRequest request{.paths = paths, .recipe = RecipeKind::Multi, .atomic = wish.atomic};
     request.owner = owner;
     request.try_only = wish.try_only;
     request.requeue = wish.requeue;
     request.compat = wish.compat;
-    return make_multi_lock(client, fiber, report, request, paths, wish.atomic);
+    return make_recipe(client, fiber, report, request);
   };
 }
 
 RecipeMaker plain(const std::string& path) {
   return [=](Client& client, Fiber& fiber, const LockReport& report,
              const std::string& owner) -> std::unique_ptr<Recipe> {
-    LockRequest request{.path = path};
+    LockRequest request{.paths = {path}};
     request.owner = owner;
-    return make_recipe(RecipeKind::Fair, client, fiber, report, request);
+    return make_recipe(client, fiber, report, request);
   };
 }
 

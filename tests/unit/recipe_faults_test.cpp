@@ -53,26 +53,29 @@ RecipeMaker of_kind(RecipeKind kind, const LockRequest& request) {
   return [kind, request](Client& client, Fiber& fiber, const LockReport& report,
                          const std::string& owner) {
     auto mine = request;
-    mine.path = "/locks/l";
+    mine.paths = {"/locks/l"};
+    mine.recipe = kind;
     mine.owner = owner;
-    return make_recipe(kind, client, fiber, report, mine);
+    return make_recipe(client, fiber, report, mine);
   };
 }
 
 RecipeMaker of_leases(int count, int quantity) {
   return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
-    LockRequest request{.path = "/locks/l"};
+    LockRequest request{.paths = {"/locks/l"}, .recipe = RecipeKind::Semaphore};
     request.owner = owner;
-    return make_semaphore(client, fiber, report, request, count, quantity);
+    request.leases = count;
+    request.quantity = quantity;
+    return make_recipe(client, fiber, report, request);
   };
 }
 
 RecipeMaker of_locks(bool atomic) {
   return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
-    LockRequest request{.path = {}};
+    LockRequest request{.paths = {"/locks/n", "/locks/m"}, .recipe = RecipeKind::Multi};
     request.owner = owner;
-    const std::vector<std::string> paths{"/locks/n", "/locks/m"};
-    return make_multi_lock(client, fiber, report, request, paths, atomic);
+    request.atomic = atomic;
+    return make_recipe(client, fiber, report, request);
   };
 }
 
@@ -93,12 +96,12 @@ RecipeMaker of_far(const RecipeMaker& make) {
 }
 
 std::vector<Case> cases() {
-  const LockRequest write{.path = {}, .read_write = true};
-  const LockRequest read{.path = {}, .mode = LockMode::Shared, .read_write = true};
-  const LockRequest all{.path = {}, .compat = Compat::All};
+  const LockRequest write{.paths = {}, .read_write = true};
+  const LockRequest read{.paths = {}, .mode = LockMode::Shared, .read_write = true};
+  const LockRequest all{.paths = {}, .compat = Compat::All};
   const LockRequest all_read{
-      .path = {}, .mode = LockMode::Shared, .read_write = true, .compat = Compat::All};
-  const LockRequest kazoo{.path = {}, .compat = Compat::Kazoo};
+      .paths = {}, .mode = LockMode::Shared, .read_write = true, .compat = Compat::All};
+  const LockRequest kazoo{.paths = {}, .compat = Compat::Kazoo};
   return {{"fair", of_kind(RecipeKind::Fair, {})},
           {"write", of_kind(RecipeKind::Fair, write)},
           {"read", of_kind(RecipeKind::Fair, read), true},

@@ -32,11 +32,13 @@ struct Wish {
 RecipeMaker leases(Wish wish) {
   return [wish](Client& client, Fiber& fiber, const LockReport& report,
                 const std::string& owner) -> std::unique_ptr<Recipe> {
-    LockRequest request{.path = "/s"};
+    LockRequest request{.paths = {"/s"}, .recipe = RecipeKind::Semaphore};
     request.owner = owner;
     request.try_only = wish.try_only;
     request.requeue = wish.requeue;
-    return make_semaphore(client, fiber, report, request, wish.count, wish.quantity);
+    request.leases = wish.count;
+    request.quantity = wish.quantity;
+    return make_recipe(client, fiber, report, request);
   };
 }
 
