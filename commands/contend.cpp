@@ -186,17 +186,17 @@ void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,
                            .ascii = !terminal_shows_utf8() || (terminal && !terminal_can_redraw())};
   for (const auto& trial : trials) {
     cx.out.line("");
-    if (trials.size() > 1) cx.out.line("{}:", trial.summary.title);
+    if (trials.size() > 1) cx.out.line("{}:", trial.title);
     cx.out.lines(draw_contention(trial.result, plan.contenders, style));
   }
 }
 
 /// Reports what must not have happened; returns the exit status.
 int verdict(Context& cx, const ContentionTrial& trial) {
-  const auto& statistics = trial.summary.statistics;
+  const auto& statistics = trial.statistics;
   const auto since = [&](Clock::time_point time) { return short_time(time - trial.result.began); };
   for (const auto& [one, other] : statistics.overlaps)
-    cx.out.err_line("OVERLAP ({}): #{} held from {} to {}, and #{} from {}", trial.summary.title,
+    cx.out.err_line("OVERLAP ({}): #{} held from {} to {}, and #{} from {}", trial.title,
                     one.contender + 1, since(one.acquired), since(one.releasing),
                     other.contender + 1, since(other.acquired));
   if (statistics.overlap_count > 0) {
@@ -213,14 +213,14 @@ int verdict(Context& cx, const ContentionTrial& trial) {
 }
 
 /// Side by side, or one below the other on a narrow terminal.
-std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionSummary>& summaries) {
-  auto lines = contention_table(summaries);
+std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionTrial>& trials) {
+  auto lines = contention_table(trials);
   const auto widest = std::ranges::max(lines, {}, &std::string::size).size();
   if (!cx.out.style().out_is_terminal || widest <= terminal_size().columns) return lines;
   lines.clear();
-  for (const auto& summary : summaries) {
+  for (const auto& trial : trials) {
     if (!lines.empty()) lines.emplace_back();
-    std::ranges::copy(contention_table({summary}), std::back_inserter(lines));
+    std::ranges::copy(contention_table({&trial, 1}), std::back_inserter(lines));
   }
   return lines;
 }
@@ -228,23 +228,19 @@ std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionSu
 void print(Context& cx, const Args& a, const ContentionPlan& plan,
            const std::vector<ContentionTrial>& trials, std::size_t sessions) {
   const bool plain = cx.out.plain();
-  std::vector<ContentionSummary> summaries;
-  summaries.reserve(trials.size());
-  for (const auto& trial : trials) summaries.push_back(trial.summary);
   const bool for_people = !plain && !cx.out.json();
   if (for_people) print_heading(cx, plan, sessions);
   if (cx.out.json())
-    for (const auto& summary : summaries) cx.out.line("{}", contention_json(summary));
+    for (const auto& trial : trials) cx.out.line("{}", contention_json(trial));
   else
-    cx.out.lines(plain ? contention_figures(summaries) : table_lines(cx, summaries));
+    cx.out.lines(plain ? contention_figures(trials) : table_lines(cx, trials));
   const auto not_counted =
       std::ranges::find_if(trials, [](const auto& trial) { return !trial.not_counted.empty(); });
   if (not_counted != trials.end())
     cx.out.err_line("the events are counted by the contenders: {}",
                     cx.out.shown_in_error(not_counted->not_counted));
-  if (for_people && summaries.size() > 1)
-    if (const auto text = compared(summaries[0], summaries[1]); !text.empty())
-      cx.out.line("{}", text);
+  if (for_people && trials.size() > 1)
+    if (const auto text = compared(trials[0], trials[1]); !text.empty()) cx.out.line("{}", text);
   if (!cx.out.json() && (a.draw || (cx.out.style().out_is_terminal && !plain)))
     print_drawings(cx, trials, plan);
 }
@@ -282,7 +278,7 @@ int run(Context& cx, const Args& a) {
         trials.emplace_back(try_contention(std::string(name_of(recipe_names, recipe)), plan,
                                            sessions, admin_servers, report, cx.stop));
     if (!cx.stop.stop_requested()) continue;
-    const auto& statistics = trial.summary.statistics;
+    const auto& statistics = trial.statistics;
     throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; {}",
                                 statistics.acquisitions, plan.contenders * plan.rounds,
                                 how_left(trial.result)));

@@ -2,6 +2,7 @@
 #include "ensemble/latency.h"
 
 #include "base/column_table.h"
+#include "base/spread.h"
 #include "base/time.h"
 #include "command/command.h"
 #include "command/dry_run.h"
@@ -9,7 +10,6 @@
 #include "config/settings.h"
 #include "ensemble/health.h"
 #include "ensemble/server_command.h"
-#include "lock/contention.h"
 #include "node/node_json.h"
 
 #include <algorithm>

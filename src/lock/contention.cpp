@@ -403,44 +403,51 @@ ContentionSessions::~ContentionSessions() {
 
 namespace {
 
-std::int64_t fired(const ContentionSummary& summary) {
-  return summary.counted ? summary.counted->fired
-                         : static_cast<std::int64_t>(summary.statistics.events);
+std::int64_t fired(const ContentionTrial& trial) {
+  return trial.counted ? trial.counted->fired : static_cast<std::int64_t>(trial.statistics.events);
 }
 
-std::string per_acquisition(const ContentionSummary& summary, std::int64_t count) {
-  const auto acquisitions = static_cast<double>(summary.statistics.acquisitions);
-  return acquisitions == 0 ? "-" : fmt::format("{:.2f}", static_cast<double>(count) / acquisitions);
+/// A number as it is written; nullopt: not known.
+using Number = std::optional<std::string>;
+
+Number per_acquisition(const ContentionTrial& trial, std::int64_t count) {
+  const auto acquisitions = static_cast<double>(trial.statistics.acquisitions);
+  if (acquisitions == 0) return std::nullopt;
+  return fmt::format("{:.2f}", static_cast<double>(count) / acquisitions);
 }
 
-/// A figure: its name in the table, its key for programs, and how it is shown.
+/// A figure: its name in the table, its key for programs, and its value.
 struct Figure {
   const char* name;
   const char* key;
-  std::string (*shown)(const ContentionSummary& of);
+  Number (*value)(const ContentionTrial& of);
 };
 constexpr std::array figures{
     Figure{"acquisitions", "acquisitions",
-           [](const ContentionSummary& of) { return std::to_string(of.statistics.acquisitions); }},
-    Figure{"  at the same time", "together",
-           [](const ContentionSummary& of) { return std::to_string(of.statistics.together); }},
+           [](const ContentionTrial& of) -> Number {
+             return std::to_string(of.statistics.acquisitions);
+           }},
+    Figure{
+        "  at the same time", "together",
+        [](const ContentionTrial& of) -> Number { return std::to_string(of.statistics.together); }},
     Figure{"requests per acquisition", "requestsPerAcquisition",
-           [](const ContentionSummary& of) {
-             return per_acquisition(of, static_cast<std::int64_t>(of.requests));
+           [](const ContentionTrial& of) {
+             return per_acquisition(of, static_cast<std::int64_t>(of.result.requests));
            }},
     Figure{"watch events fired", "events",
-           [](const ContentionSummary& of) { return std::to_string(fired(of)); }},
+           [](const ContentionTrial& of) -> Number { return std::to_string(fired(of)); }},
     Figure{"  per release", "eventsPerRelease",
-           [](const ContentionSummary& of) { return per_acquisition(of, fired(of)); }},
+           [](const ContentionTrial& of) { return per_acquisition(of, fired(of)); }},
     Figure{"  by one release", "eventsByOneRelease",
-           [](const ContentionSummary& of) {
+           [](const ContentionTrial& of) -> Number {
              return of.counted && of.counted->most ? std::to_string(*of.counted->most)
                                                    : std::to_string(of.statistics.events_at_once);
            }},
     Figure{"znodes left", "nodesLeft",
-           [](const ContentionSummary& of) { return std::to_string(of.znodes_left); }},
-    Figure{"watches left", "watchesLeft", [](const ContentionSummary& of) {
-             return of.counted ? std::to_string(of.counted->left) : "-";
+           [](const ContentionTrial& of) -> Number { return std::to_string(of.znodes_left); }},
+    Figure{"watches left", "watchesLeft", [](const ContentionTrial& of) -> Number {
+             if (!of.counted) return std::nullopt;
+             return std::to_string(of.counted->left);
            }}};
 
 /// A distribution, shown as three figures.
@@ -454,28 +461,45 @@ constexpr std::array spreads{
     SpreadFigures{"acquire, with the wait", "acquire", &ContentionStatistics::acquire},
     SpreadFigures{"release", "release", &ContentionStatistics::release}};
 
-std::string microseconds(std::chrono::nanoseconds time) {
-  return fmt::format("{:.1f}", static_cast<double>(time.count()) / 1e3);
+/// All figures by their keys, in order.
+std::vector<std::pair<std::string, Number>> values_of(const ContentionTrial& trial) {
+  const auto microseconds = [](std::chrono::nanoseconds time) {
+    return fmt::format("{:.1f}", static_cast<double>(time.count()) / 1e3);
+  };
+  std::vector<std::pair<std::string, Number>> values;
+  for (const auto& figure : figures) values.emplace_back(figure.key, figure.value(trial));
+  values.emplace_back("tookUs", microseconds(trial.statistics.took));
+  for (const auto& one : spreads) {
+    const auto& spread = trial.statistics.*one.spread;
+    const auto add = [&](const char* suffix, std::chrono::nanoseconds time) {
+      values.emplace_back(std::string(one.key) + suffix,
+                          spread.count == 0 ? Number() : microseconds(time));
+    };
+    add("P50Us", spread.median);
+    add("P99Us", spread.p99);
+    add("MaxUs", spread.longest);
+  }
+  return values;
 }
 
 }  // namespace
 
-std::vector<std::string> contention_table(const std::vector<ContentionSummary>& summaries) {
+std::vector<std::string> contention_table(std::span<const ContentionTrial> trials) {
   std::vector<std::string> lines;
   using Three = std::array<std::string, 3>;
-  const auto add = [&](const char* name, const std::function<Three(const ContentionSummary&)>& of) {
+  const auto add = [&](const char* name, const std::function<Three(const ContentionTrial&)>& of) {
     auto line = fmt::format("{:<24}", name);
-    for (const auto& summary : summaries)
-      for (const auto& figure : of(summary)) line += fmt::format("{:>9}", figure);
+    for (const auto& trial : trials)
+      for (const auto& figure : of(trial)) line += fmt::format("{:>9}", figure);
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   };
   add("", [](const auto& of) { return Three{of.title}; });
   const bool together = std::ranges::any_of(
-      summaries, [](const ContentionSummary& of) { return of.statistics.together > 1; });
+      trials, [](const ContentionTrial& of) { return of.statistics.together > 1; });
   for (const auto& figure : figures)
     if (together || figure.key != std::string_view("together"))
-      add(figure.name, [&](const auto& of) { return Three{figure.shown(of)}; });
+      add(figure.name, [&](const auto& of) { return Three{figure.value(of).value_or("-")}; });
   add("took", [](const auto& of) { return Three{short_time(of.statistics.took)}; });
   add("", [](const auto&) { return Three{"median", "99 %", "longest"}; });
   for (const auto& one : spreads)
@@ -487,39 +511,27 @@ std::vector<std::string> contention_table(const std::vector<ContentionSummary>& 
   return lines;
 }
 
-std::vector<std::string> contention_figures(const std::vector<ContentionSummary>& summaries) {
-  std::vector<std::string> lines;
-  const auto add = [&](std::string line, const auto& figure) {
-    for (const auto& summary : summaries) line += '\t' + figure(summary);
-    lines.push_back(std::move(line));
-  };
-  add("recipe", [](const ContentionSummary& of) { return of.title; });
-  for (const auto& figure : figures) add(figure.key, figure.shown);
-  add("tookUs", [](const ContentionSummary& of) { return microseconds(of.statistics.took); });
-  for (const auto& one : spreads)
-    for (const auto& [suffix, part] :
-         {std::pair{"P50Us", &Spread::median}, std::pair{"P99Us", &Spread::p99},
-          std::pair{"MaxUs", &Spread::longest}})
-      add(std::string(one.key) + suffix, [&, part = part](const ContentionSummary& of) {
-        const auto& spread = of.statistics.*one.spread;
-        return spread.count == 0 ? "-" : microseconds(spread.*part);
-      });
+std::vector<std::string> contention_figures(std::span<const ContentionTrial> trials) {
+  std::vector<std::string> lines{"recipe"};
+  for (const auto& trial : trials) {
+    lines.front() += '\t' + trial.title;
+    std::size_t line = 0;
+    for (const auto& [key, value] : values_of(trial)) {
+      if (++line == lines.size()) lines.push_back(key);
+      lines[line] += '\t' + value.value_or("-");
+    }
+  }
   return lines;
 }
 
-std::string contention_json(const ContentionSummary& summary) {
-  std::string text;
-  for (const auto& line : contention_figures({summary})) {
-    const auto tab = line.find('\t');
-    const auto key = line.substr(0, tab);
-    const auto figure = line.substr(tab + 1);
-    const auto value = key == "recipe" ? Json(figure).text() : figure == "-" ? "null" : figure;
-    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
-  }
-  return '{' + text + '}';
+std::string contention_json(const ContentionTrial& trial) {
+  auto text = "{\"recipe\":" + Json(trial.title).text();
+  for (const auto& [key, value] : values_of(trial))
+    text += fmt::format(",\"{}\":{}", key, value.value_or("null"));
+  return text + '}';
 }
 
-std::string compared(const ContentionSummary& first, const ContentionSummary& second) {
+std::string compared(const ContentionTrial& first, const ContentionTrial& second) {
   const auto& before = first.statistics.handoff;
   const auto& after = second.statistics.handoff;
   if (fired(first) <= 0 || before.median.count() <= 0 || after.count == 0) return {};
@@ -577,34 +589,21 @@ ContentionTrial try_contention(const std::string& title, const ContentionPlan& p
                                const std::stop_token& stop) {
   auto& client = *sessions.clients().front();
   auto ids = sessions.ids();
-  ContentionTrial trial;
+  ContentionTrial trial{.title = title};
   const auto before = ask_counts(client, admin_servers, 0, trial.not_counted);
   trial.result = contend(plan, sessions.clients(), report, stop);
   if (trial.result.failure) std::rethrow_exception(trial.result.failure);
-  auto& summary = trial.summary;
-  summary = {.title = title,
-             .statistics = contention_statistics(trial.result),
-             .requests = trial.result.requests};
+  trial.statistics = contention_statistics(trial.result);
   if (stop.stop_requested()) return trial;
   if (before) {
     const auto least =
-        before->fired + least_fired(plan, sessions.clients().size(), summary.statistics.events);
+        before->fired + least_fired(plan, sessions.clients().size(), trial.statistics.events);
     if (const auto after = ask_counts(client, admin_servers, least, trial.not_counted))
-      summary.counted = between(*before, *after);
+      trial.counted = between(*before, *after);
   }
   ids.merge(sessions.ids());  // a session may have been lost and replaced
-  summary.znodes_left = znodes_left(client, plan.request.path(), ids, stop);
+  trial.znodes_left = znodes_left(client, plan.request.path(), ids, stop);
   return trial;
-}
-
-Spread spread_of(std::vector<std::chrono::nanoseconds> times) {
-  if (times.empty()) return {};
-  std::ranges::sort(times);
-  const auto rank = [&](std::size_t percent) { return (times.size() * percent + 99) / 100 - 1; };
-  return {.count = times.size(),
-          .median = times[rank(50)],
-          .p99 = times[rank(99)],
-          .longest = times.back()};
 }
 
 ContentionStatistics contention_statistics(const ContentionResult& result) {

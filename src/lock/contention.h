@@ -1,6 +1,7 @@
 // Contention: runs many contenders for a lock in this process, and analyses what happened.
 #pragma once
 
+#include "base/spread.h"
 #include "client/client.h"
 #include "ensemble/admin_server.h"
 #include "ensemble/watch_counts.h"
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -85,16 +87,6 @@ struct DrawingStyle {
 std::vector<std::string> draw_contention(const ContentionResult& result, std::size_t contenders,
                                          const DrawingStyle& style);
 
-/// The distribution of durations. All 0 if there are none.
-struct Spread {
-  std::size_t count = 0;
-  std::chrono::nanoseconds median{0};
-  std::chrono::nanoseconds p99{0};  ///< nearest rank: 99 of 100 took no longer
-  std::chrono::nanoseconds longest{0};
-};
-/// `times` may be in any order.
-Spread spread_of(std::vector<std::chrono::nanoseconds> times);
-
 struct ContentionStatistics {
   std::size_t acquisitions = 0;    ///< turns that held the lock
   std::size_t lost = 0;            ///< of these, those in which somebody else may have held it too
@@ -140,33 +132,28 @@ class ContentionSessions {
   std::vector<Client*> clients_;  ///< the shell's own first
 };
 
-/// A contention with its results.
-struct ContentionSummary {
+/// A contention, analysed.
+struct ContentionTrial {
   std::string title{};  ///< of its columns: the recipe
+  ContentionResult result{};
   ContentionStatistics statistics{};
-  std::size_t requests = 0;
   std::optional<WatchCountsBetween> counted{};  ///< by the servers
+  std::string not_counted{};                    ///< why these are not known, or empty
   std::size_t znodes_left = 0;
 };
 
 /// A table; up to two contentions fit in 80 columns.
-std::vector<std::string> contention_table(const std::vector<ContentionSummary>& summaries);
+std::vector<std::string> contention_table(std::span<const ContentionTrial> trials);
 
 /// The same for programs: a name and a figure per contention, separated by tabs; times in
 /// microseconds, "-" if not known.
-std::vector<std::string> contention_figures(const std::vector<ContentionSummary>& summaries);
+std::vector<std::string> contention_figures(std::span<const ContentionTrial> trials);
 
 /// The same figures as a JSON object on one line; null if not known.
-std::string contention_json(const ContentionSummary& summary);
+std::string contention_json(const ContentionTrial& trial);
 
 /// A sentence that says how much more the second costs; empty if there is nothing to compare.
-std::string compared(const ContentionSummary& first, const ContentionSummary& second);
-
-struct ContentionTrial {
-  ContentionResult result;
-  ContentionSummary summary;
-  std::string not_counted;  ///< why the servers' event counts are not known, or empty
-};
+std::string compared(const ContentionTrial& first, const ContentionTrial& second);
 
 /// Runs a contention, asks the servers before and after for their watch counts, and looks for nodes
 /// left behind. Blocks. After a stop, only the contenders' own results are there. Throws the error
