@@ -63,8 +63,7 @@ class ExclusiveLock final : public Recipe {
       const bool held = co_await nodes_.prove();
       if (held) co_return;
       if (!request_.requeue) throw LockLost(request_.path() + ": lost as soon as it was held");
-      if (report_.warning)
-        report_.warning(request_.path() + ": lost as soon as it was acquired; asking again");
+      report_.warn(request_.path() + ": lost as soon as it was acquired; asking again");
       co_await requests_.pause_after_loss();
     }
   }
@@ -95,8 +94,8 @@ class ExclusiveLock final : public Recipe {
     const auto holder = seen.value.data.value_or("");
     if (report_.waiting && holder != reported_holder_) {
       reported_holder_ = holder;
-      LockPlace place{
-          .predecessor = holder, .predecessor_node = "lock", .predecessor_stays = stays(seen)};
+      LockPlace place{.predecessor_node = "lock"};
+      note_predecessor(seen, place);
       note_holder(seen, place);
       report_.waiting(place);
     }

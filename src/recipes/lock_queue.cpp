@@ -103,22 +103,21 @@ std::optional<std::size_t> LockQueue::predecessor(std::size_t index) const {
   return std::nullopt;
 }
 
-LockStanding LockQueue::standing(std::size_t index) const {
-  LockStanding standing{.position = index + 1,
-                        .count = contenders.size(),
-                        .first = contenders.front().nodes.front().text};
-  if (const auto place = predecessor(index)) {
-    const auto& nodes = contenders[*place].nodes;
-    standing.before = nodes.front().text;
+LockPlace LockQueue::place(std::size_t index) const {
+  LockPlace place{.position = index + 1,
+                  .count = contenders.size(),
+                  .first_node = contenders.front().nodes.front().text};
+  if (const auto before = predecessor(index)) {
+    const auto& nodes = contenders[*before].nodes;
+    place.predecessor_node = nodes.front().text;
     // With the names of all libraries, a downgrade replaces one node, and readers must notice.
     const auto write = std::ranges::find(nodes, LockTag::Write, &LockName::tag);
-    standing.to_watch = (write == nodes.end() ? nodes.back() : *write).text;
+    place.watched_node = (write == nodes.end() ? nodes.back() : *write).text;
   }
-  return standing;
+  return place;
 }
 
-std::optional<LockStanding> plain_standing(const std::vector<std::string>& names,
-                                           std::string_view own) {
+std::optional<LockPlace> plain_place(const std::vector<std::string>& names, std::string_view own) {
   const auto own_sequence = plain_sequence(own);
   if (!own_sequence) return std::nullopt;
   const std::string* first = nullptr;
@@ -146,12 +145,9 @@ std::optional<LockStanding> plain_standing(const std::vector<std::string>& names
     }
   }
   if (!found) return std::nullopt;
-  LockStanding standing{.position = earlier + 1, .count = names.size(), .first = *first};
-  if (before) {
-    standing.before = *before;
-    standing.to_watch = *before;
-  }
-  return standing;
+  LockPlace place{.position = earlier + 1, .count = names.size(), .first_node = *first};
+  if (before) place.predecessor_node = place.watched_node = *before;
+  return place;
 }
 
 bool order_needs_stats(const std::vector<std::string>& names) {

@@ -35,14 +35,34 @@ struct Contender {
 /// The keys of contenders, see LockName::key.
 using ContenderKeys = std::set<std::string, std::less<>>;
 
-/// A contender's place in the queue: what it needs to know while it waits.
-struct LockStanding {
-  std::size_t position = 1;  ///< from 1
-  std::size_t count = 1;     ///< number of contenders
-  std::string first{};       ///< a node of the first contender
-  /// A node of the nearest contender that keeps it from the lock; nullopt: it holds the lock.
-  std::optional<std::string> before{};
-  std::string to_watch{};  ///< the node of that contender to watch
+/// The leases of a semaphore, for a contender that waits.
+struct LeaseCount {
+  int all = 0;     ///< total; 0: not a semaphore
+  int taken = 0;   ///< 0: not known, since others wait before
+  int wanted = 0;  ///< number that the contender wants at once
+};
+
+/// A contender's place in the queue: what it needs to know while it waits, and what users are told.
+struct LockPlace {
+  /// 1: the holder; readers that hold the lock together count separately. 0: there is no order.
+  std::size_t position = 0;
+  std::size_t count = 0;     ///< number of contenders
+  std::string first_node{};  ///< a node of the first in the queue
+  /// A node of the nearest contender that keeps it from the lock; empty: it holds the lock.
+  std::string predecessor_node{};
+  std::string watched_node{};  ///< the node of that contender to watch
+  // What reading these nodes shows:
+  std::string predecessor{};       ///< owner data of the contender it waits for
+  bool predecessor_stays = false;  ///< its node is no ephemeral: no session's end removes it
+  std::string holder{};            ///< owner data of the first in the queue
+  /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
+  /// nullopt: not known.
+  std::optional<std::int64_t> holder_age_ms{};
+  bool holder_stays = false;  ///< as predecessor_stays
+  /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
+  /// holder is the one with the oldest lease.
+  LeaseCount leases{};
+  std::string path{};  ///< which of several locks; empty if there is only one
 };
 
 /// The children of a lock node, interpreted. Nodes are grouped by guid; a contender with a read
@@ -57,7 +77,7 @@ struct LockQueue {
   std::optional<std::size_t> index_of(std::string_view key) const;
   /// The nearest contender before `index` that keeps it from the lock; nullopt: it holds the lock.
   std::optional<std::size_t> predecessor(std::size_t index) const;
-  LockStanding standing(std::size_t index) const;
+  LockPlace place(std::size_t index) const;
   /// Whether the contender at this index holds the lock.
   bool holds(std::size_t index) const { return !predecessor(index); }
 };
@@ -69,11 +89,10 @@ bool order_needs_stats(const std::vector<std::string>& names);
 LockQueue make_lock_queue(std::vector<std::string> names,
                           const std::map<std::string, std::int64_t>& czxids = {});
 
-/// The standing of the contender with the node `own` in the usual case: a plain mutex, all names of
+/// The place of the contender with the node `own` in the usual case: a plain mutex, all names of
 /// Curator's kind, numbers far from the counter's end, one node per contender. With a thousand
 /// contenders this costs a tenth of a LockQueue. nullopt: use a LockQueue.
-std::optional<LockStanding> plain_standing(const std::vector<std::string>& names,
-                                           std::string_view own);
+std::optional<LockPlace> plain_place(const std::vector<std::string>& names, std::string_view own);
 
 /// Whether a node with these children is a semaphore.
 bool is_semaphore(const std::vector<std::string>& names);

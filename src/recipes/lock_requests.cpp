@@ -29,8 +29,18 @@ std::string answer_text(const std::vector<OpResult>& results) {
   return fmt::format("{} operations done", results.size());
 }
 
+namespace {
+
+/// Whether no session's end removes it.
 bool stays(const Outcome<Node>& contender) {
   return contender.code == code::ok && contender.value.stat.ephemeral_owner == 0;
+}
+
+}  // namespace
+
+void note_predecessor(const Outcome<Node>& predecessor, LockPlace& place) {
+  place.predecessor = predecessor.value.data.value_or("");
+  place.predecessor_stays = stays(predecessor);
 }
 
 void note_holder(const Outcome<Node>& first, LockPlace& place) {

@@ -27,9 +27,9 @@ std::string answer_text(const Node& node);
 std::string answer_text(const Children& children);
 std::string answer_text(const std::vector<OpResult>& results);
 
-/// Whether a contender's node was read, and no session's end removes it.
-bool stays(const Outcome<Node>& contender);
-/// Notes in `place` what an attempt to read the first contender's node has shown.
+// They note in `place` what an attempt to read a contender's node has shown.
+void note_predecessor(const Outcome<Node>& predecessor, LockPlace& place);
+/// Of the first contender.
 void note_holder(const Outcome<Node>& first, LockPlace& place);
 
 /// Used by one recipe, on the thread that drives its fiber.

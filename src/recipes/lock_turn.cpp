@@ -47,20 +47,18 @@ const std::string& LockTurn::called() const {
 }
 
 void LockTurn::report_lost_place(bool same_session) {
-  if (!report_.warning) return;
   const auto* const why = same_session ? "its node was deleted" : "the session ended";
-  report_.warning(position_ > 0 ? fmt::format("{}: place {} in the queue is lost ({}); queueing "
-                                              "again at its end",
-                                              called(), position_, why)
-                                : fmt::format("{}: {}; asking again", called(), why));
+  report_.warn(position_ > 0 ? fmt::format("{}: place {} in the queue is lost ({}); queueing "
+                                           "again at its end",
+                                           called(), position_, why)
+                             : fmt::format("{}: {}; asking again", called(), why));
   position_ = 0;
 }
 
 void LockTurn::report_other_names() const {
-  if (report_.warning)
-    report_.warning(request_.path() +
-                    ": other contenders here would not see Curator's names; queueing with names "
-                    "that all libraries see (--compat all)");
+  report_.warn(request_.path() +
+               ": other contenders here would not see Curator's names; queueing with names that "
+               "all libraries see (--compat all)");
 }
 
 void LockTurn::leave(bool nodes_go) {
@@ -91,24 +89,24 @@ Task<> LockTurn::look_first() {
 Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
     auto listed = co_await listing_.names(herd_);
-    std::optional<LockStanding> standing;
+    std::optional<LockPlace> place;
     // Giving way requires to know the others.
     if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
-      standing = plain_standing(listed, base_name(nodes.holding().nodes.front()));
-    if (!standing) {
+      place = plain_place(listed, base_name(nodes.holding().nodes.front()));
+    if (!place) {
       const auto queue = co_await order(std::move(listed));
       const auto own = nodes.same_session() ? own_place(queue, nodes) : std::nullopt;
       if (!own) co_return Turn::PlaceLost;
       if (needs_other_names(queue, *own, names)) co_return Turn::OtherNames;
       warn_of_flaws(queue, *own);
-      standing = queue.standing(*own);
-      const bool waits = standing->before && !request_.try_only;
+      place = queue.place(*own);
+      const bool waits = !place->predecessor_node.empty() && !request_.try_only;
       if (waits && gives_way_ && finds_obstacle(queue, *own)) co_return Turn::GivesWay;
     }
-    if (!standing->before) co_return Turn::Held;
+    if (place->predecessor_node.empty()) co_return Turn::Held;
     if (request_.try_only) throw LockBusy(called() + " is busy");
     nodes.ask_token();
-    co_await await_change(std::move(*standing));
+    co_await await_change(std::move(*place));
     nodes.renew_lease();
     look_again(nodes);
   }
@@ -162,29 +160,25 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
   }
 }
 
-Task<> LockTurn::await_change(LockStanding standing) {
+Task<> LockTurn::await_change(LockPlace place) {
+  const auto watched = path_of(place.watched_node);
   Outcome<Node> seen;
   if (!herd_)
-    seen = co_await watch_.get(path_of(standing.to_watch));
+    seen = co_await watch_.get(watched);
   else if (report_.waiting)
-    seen = co_await requests_.answer(requests_.send_get(path_of(standing.to_watch)));
+    seen = co_await requests_.answer(requests_.send_get(watched));
   if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;  // list again
-  if (seen.code != code::ok && seen.code != code::no_auth)
-    throw ZkError(seen.code, path_of(standing.to_watch));
-  co_await report_place(std::move(standing), std::move(seen));
+  if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, watched);
+  co_await report_place(std::move(place), std::move(seen));
   const bool woken = co_await watch_.event();
   if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
 
-Task<> LockTurn::report_place(LockStanding standing, Outcome<Node> before) {
-  if (!report_.waiting || position_ == standing.position) co_return;
-  position_ = standing.position;
-  LockPlace place{.position = standing.position,
-                  .count = standing.count,
-                  .predecessor = before.value.data.value_or(""),
-                  .predecessor_node = *standing.before,
-                  .predecessor_stays = stays(before)};
-  const auto first = co_await requests_.answer(requests_.send_get(path_of(standing.first)));
+Task<> LockTurn::report_place(LockPlace place, Outcome<Node> before) {
+  if (!report_.waiting || position_ == place.position) co_return;
+  position_ = place.position;
+  note_predecessor(before, place);
+  const auto first = co_await requests_.answer(requests_.send_get(path_of(place.first_node)));
   note_holder(first, place);
   report_.waiting(place);
 }

@@ -148,9 +148,9 @@ class MultiLock final : public Recipe {
   void report_lost() {
     if (stopped_at_)
       stopped_at_->turn.report_lost_place(same_session_);
-    else if (report_.warning)
-      report_.warning(fmt::format("{}: one was lost while waiting for the others; asking again",
-                                  fmt::join(request_.paths, " ")));
+    else
+      report_.warn(fmt::format("{}: one was lost while waiting for the others; asking again",
+                               fmt::join(request_.paths, " ")));
   }
 
   /// A failed try must not cost others anything: no node, no watch, no event.
@@ -287,10 +287,9 @@ class MultiLock final : public Recipe {
       if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
       const auto holder = seen.value.data.value_or("");
       if (report_.waiting) {
-        LockPlace place{.predecessor = holder,
-                        .predecessor_node = std::string(base_name(node)),
-                        .predecessor_stays = stays(seen),
+        LockPlace place{.predecessor_node = std::string(base_name(node)),
                         .path = std::string(parent_path(node))};
+        note_predecessor(seen, place);
         note_holder(seen, place);
         report_.waiting(place);
       }

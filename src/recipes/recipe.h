@@ -4,7 +4,7 @@
 #include "base/named_values.h"
 #include "client/client.h"
 #include "client/task.h"
-#include "recipes/lock_name.h"
+#include "recipes/lock_queue.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,32 +28,6 @@ class LockLost : public Error {
   explicit LockLost(const std::string& message) : Error(message, status::lock_lost) {}
 };
 
-/// The leases of a semaphore, for a contender that waits.
-struct LeaseCount {
-  int all = 0;     ///< total; 0: not a semaphore
-  int taken = 0;   ///< 0: not known, since others wait before
-  int wanted = 0;  ///< number that the contender wants at once
-};
-
-/// The place of a contender that has to wait.
-struct LockPlace {
-  /// 1: the holder; readers that hold the lock together count separately. 0: there is no order.
-  std::size_t position = 0;
-  std::size_t count = 0;      ///< number of contenders
-  std::string predecessor{};  ///< owner data of the contender it waits for
-  std::string predecessor_node{};
-  bool predecessor_stays = false;  ///< its node is no ephemeral: no session's end removes it
-  std::string holder{};            ///< owner data of the first in the queue
-  /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
-  /// nullopt: not known.
-  std::optional<std::int64_t> holder_age_ms{};
-  bool holder_stays = false;  ///< as predecessor_stays
-  /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
-  /// holder is the one with the oldest lease.
-  LeaseCount leases{};
-  std::string path{};  ///< which of several locks; empty if there is only one
-};
-
 /// Callbacks for what a recipe does; each may be empty. Called on the thread that drives the task.
 struct LockReport {
   /// Every request with its answer and duration, every watch and event: for `-v`.
@@ -68,6 +42,10 @@ struct LockReport {
   /// A request is sent; a watch event has arrived: for counting them.
   std::function<void()> request{};
   std::function<void()> event{};
+
+  void warn(const std::string& text) const {
+    if (warning) warning(text);
+  }
 };
 
 /// The recipes. Herd and Exclusive are for demonstration and teaching.

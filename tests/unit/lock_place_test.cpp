@@ -1,4 +1,4 @@
-// plain_standing: agrees with LockQueue, or leaves the answer to it.
+// plain_place: agrees with LockQueue, or leaves the answer to it.
 #include "recipes/lock_queue.h"
 
 #include <fmt/format.h>
@@ -16,19 +16,19 @@ std::string plain(std::int32_t sequence) {
 }
 
 void expect_same(const std::vector<std::string>& names, const std::string& own) {
-  const auto quick = plain_standing(names, own);
+  const auto quick = plain_place(names, own);
   const auto queue = make_lock_queue(names);
   const auto index = queue.index_of(parse_lock_name(own)->key());
   ASSERT_TRUE(quick && index) << own;
-  const auto whole = queue.standing(*index);
+  const auto whole = queue.place(*index);
   EXPECT_EQ(quick->position, whole.position);
   EXPECT_EQ(quick->count, whole.count);
-  EXPECT_EQ(quick->first, whole.first);
-  EXPECT_EQ(quick->before, whole.before);
-  EXPECT_EQ(quick->to_watch, whole.to_watch);
+  EXPECT_EQ(quick->first_node, whole.first_node);
+  EXPECT_EQ(quick->predecessor_node, whole.predecessor_node);
+  EXPECT_EQ(quick->watched_node, whole.watched_node);
 }
 
-TEST(PlainStanding, AgreesWithTheWholeQueue) {
+TEST(PlainPlace, AgreesWithTheWholeQueue) {
   std::mt19937 random(20241121);
   std::uniform_int_distribution<std::int32_t> any_sequence(0, INT32_MAX / 2);
   for (const std::size_t count : {1U, 2U, 3U, 17U, 200U}) {
@@ -42,16 +42,16 @@ TEST(PlainStanding, AgreesWithTheWholeQueue) {
   }
 }
 
-TEST(PlainStanding, FirstAndLast) {
+TEST(PlainPlace, FirstAndLast) {
   const std::vector<std::string> names{plain(7), plain(3), plain(12)};
-  EXPECT_FALSE(plain_standing(names, names[1])->before);
-  EXPECT_EQ(plain_standing(names, names[1])->position, 1U);
-  EXPECT_EQ(plain_standing(names, names[2])->before, names[0]);
-  EXPECT_EQ(plain_standing(names, names[2])->first, names[1]);
-  EXPECT_EQ(plain_standing(names, names[2])->position, 3U);
+  EXPECT_EQ(plain_place(names, names[1])->predecessor_node, "");
+  EXPECT_EQ(plain_place(names, names[1])->position, 1U);
+  EXPECT_EQ(plain_place(names, names[2])->predecessor_node, names[0]);
+  EXPECT_EQ(plain_place(names, names[2])->first_node, names[1]);
+  EXPECT_EQ(plain_place(names, names[2])->position, 3U);
 }
 
-TEST(PlainStanding, LeavesEverythingElseToTheQueue) {
+TEST(PlainPlace, LeavesEverythingElseToTheQueue) {
   const auto own = plain(5);
   const auto guid = own.substr(3, 36);
   const std::vector<std::string> others{
@@ -65,36 +65,36 @@ TEST(PlainStanding, LeavesEverythingElseToTheQueue) {
       fmt::format("_c_{}-lock--000000005", fresh_guid()),
       fmt::format("_c_{}-lock-0000000001", guid),
   };
-  for (const auto& other : others) EXPECT_FALSE(plain_standing({own, other}, own)) << other;
-  EXPECT_FALSE(plain_standing({plain(1), plain(9)}, own)) << "the own node is not there";
-  EXPECT_FALSE(plain_standing({}, own));
-  EXPECT_FALSE(plain_standing({"lock-0000000005"}, "lock-0000000005"));
+  for (const auto& other : others) EXPECT_FALSE(plain_place({own, other}, own)) << other;
+  EXPECT_FALSE(plain_place({plain(1), plain(9)}, own)) << "the own node is not there";
+  EXPECT_FALSE(plain_place({}, own));
+  EXPECT_FALSE(plain_place({"lock-0000000005"}, "lock-0000000005"));
 }
 
-TEST(Standing, OfAReaderIsBehindTheNearestWriter) {
+TEST(Place, OfAReaderIsBehindTheNearestWriter) {
   const auto name = [](std::string_view tag, int sequence) {
     return fmt::format("_c_{}-{}{:010}", fresh_guid(), tag, sequence);
   };
   const std::vector<std::string> names{name("__READ__", 0), name("__WRIT__", 1),
                                        name("__READ__", 2), name("__READ__", 3)};
   const auto queue = make_lock_queue(names);
-  const auto standing = queue.standing(3);
-  EXPECT_EQ(standing.position, 4U);
-  EXPECT_EQ(standing.first, names[0]);
-  EXPECT_EQ(standing.before, names[1]);
-  EXPECT_FALSE(queue.standing(0).before);
+  const auto place = queue.place(3);
+  EXPECT_EQ(place.position, 4U);
+  EXPECT_EQ(place.first_node, names[0]);
+  EXPECT_EQ(place.predecessor_node, names[1]);
+  EXPECT_EQ(queue.place(0).predecessor_node, "");
 }
 
-TEST(Standing, WatchesTheNodeThatADowngradeReplaces) {
+TEST(Place, WatchesTheNodeThatADowngradeReplaces) {
   const auto guid = fresh_guid();
   const auto own = plain(9);
   const auto queue = make_lock_queue({fmt::format("_c_{}-lock-0000000001", guid),
                                       fmt::format("_c_{}-__WRIT__0000000002", guid),
                                       fmt::format("_c_{}-__lock__0000000003", guid), own});
-  const auto standing = queue.standing(1);
-  EXPECT_EQ(standing.before, fmt::format("_c_{}-lock-0000000001", guid));
-  EXPECT_EQ(standing.to_watch, fmt::format("_c_{}-__WRIT__0000000002", guid));
-  EXPECT_EQ(standing.count, 2U);
+  const auto place = queue.place(1);
+  EXPECT_EQ(place.predecessor_node, fmt::format("_c_{}-lock-0000000001", guid));
+  EXPECT_EQ(place.watched_node, fmt::format("_c_{}-__WRIT__0000000002", guid));
+  EXPECT_EQ(place.count, 2U);
 }
 
 }  // namespace
