@@ -276,6 +276,15 @@ LockView make_lock_view(const LockReading& reading, ServersAccount account, std:
   return ViewMaker(reading, std::move(account), chroot, own_session).make();
 }
 
+std::string parent_of(const LockView& view, const LockSeat& seat) {
+  if (view.kind != "semaphore") return view.path;
+  return join_path(view.path, seat.lease ? "leases" : "locks");
+}
+
+std::string node_of(const LockView& view, const LockSeat& seat) {
+  return join_path(parent_of(view, seat), seat.contender.nodes.front().text);
+}
+
 Data owner_beginning(Data data) {
   constexpr std::size_t longest = 4096;
   if (!data || data->size() <= longest) return data;

@@ -123,6 +123,11 @@ struct LockView {
 LockView make_lock_view(const LockReading& reading, ServersAccount account, std::string_view chroot,
                         std::int64_t own_session);
 
+/// The parent of this contender's nodes, or of the lease.
+std::string parent_of(const LockView& view, const LockSeat& seat);
+/// The absolute path of its first node.
+std::string node_of(const LockView& view, const LockSeat& seat);
+
 /// A semaphore's number of leases in its node's data, which Curator does not use; nullopt if the
 /// data are something else.
 std::optional<std::int64_t> semaphore_limit(const Data& data);

@@ -4,9 +4,9 @@
 #include "base/quoting.h"
 #include "client/node_path.h"
 #include "lock/lock_options.h"
+#include "lock/lock_reader.h"
 #include "lock/lock_text.h"
 #include "lock/lock_view.h"
-#include "recipes/lock_queue.h"
 
 #include <fmt/format.h>
 
@@ -15,15 +15,6 @@
 
 namespace zksh {
 namespace {
-
-LockQueue fetch_queue(Context& cx, const std::string& path, const std::vector<std::string>& names) {
-  std::map<std::string, std::int64_t> order;
-  if (order_needs_stats(names))
-    for (const auto& name : names)
-      if (const auto stat = cx.client.exists(join_path(path, name), Watch::none(), cx.stop))
-        order[name] = stat->czxid;
-  return make_lock_queue(names, order);
-}
 
 /// The absolute paths of a contender's nodes. The first is the one to write to; with the names of
 /// all libraries there are several.
@@ -55,19 +46,14 @@ std::vector<Nodes> holders(Context& cx, const std::string& path, bool node_only)
         fmt::format("{0} is not held by this shell (`locks {0}` shows the holder, `revoke {0}` "
                     "asks for the release)",
                     as_word(path)));
-  auto place = path;
-  auto names = cx.client.children(path, Watch::none(), cx.stop).names;
-  const bool semaphore = std::ranges::find(names, "leases") != names.end();
-  if (semaphore) {
-    place = join_path(path, "leases");
-    names = cx.client.children(place, Watch::none(), cx.stop).names;
-  }
-  const auto queue = fetch_queue(cx, place, names);
+  const auto reading = LockReader(cx.client, path, false).read(cx.stop);
+  const auto view = make_lock_view(*reading, {}, {}, 0);
   std::vector<Nodes> all;
-  for (std::size_t i = 0; i < queue.contenders.size(); ++i) {
-    if (!semaphore && !queue.holds(i)) continue;
+  for (const auto& seat : view.seats) {
+    if (seat.state != SeatState::Holds) continue;
     auto& nodes = all.emplace_back();
-    for (const auto& node : queue.contenders[i].nodes) nodes.push_back(join_path(place, node.text));
+    for (const auto& node : seat.contender.nodes)
+      nodes.push_back(join_path(parent_of(view, seat), node.text));
   }
   if (all.empty()) throw Error(path + ": nobody holds it");
   return all;
@@ -97,39 +83,68 @@ bool await_end(Context& cx, const std::string& node, Clock::time_point deadline)
   }
 }
 
-/// Returns false if the node is gone.
-bool ask(Context& cx, const std::string& node, const RevocationRequest& request) {
-  for (;;) {
-    cx.client.await_connection(node, cx.stop);
-    const auto now = cx.client.await(cx.client.start_get(node, Watch::none()), cx.stop);
-    if (now.code == code::no_node) return false;
-    if (now.code == code::ok && now.value.stat.ephemeral_owner == 0)
-      throw Error(node + " is not a contender's node, since it is not ephemeral");
-    int result = now.code;
-    const bool writes = result == code::ok;
-    if (writes) {
-      // Others expect only the word (Curator compares all of the data); zksh also shows who asks.
-      auto data = request.word;
-      if (is_zksh_owner(now.value.data)) data += " by " + lock_owner({});
-      const SetOp op{.path = node, .data = data, .version = now.value.stat.version};
-      result = cx.client.await(cx.client.start_set(op), cx.stop).code;
+/// Writes the request to a node that was read.
+Pending<Stat> send_request(Context& cx, const std::string& path, const Node& node,
+                           const RevocationRequest& request) {
+  if (node.stat.ephemeral_owner == 0)
+    throw Error(path + " is not a contender's node, since it is not ephemeral");
+  // Others expect only the word (Curator compares all of the data); zksh also shows who asks.
+  auto data = request.word;
+  if (is_zksh_owner(node.data)) data += " by " + lock_owner({});
+  return cx.client.start_set({.path = path, .data = data, .version = node.stat.version});
+}
+
+/// What was said to the owner of a node that was there.
+void report(Context& cx, const std::string& node, const Data& data) {
+  if (is_release_request(data)) return cx.out.err_line("asked again to release {}", as_word(node));
+  const auto owner = owner_in_line(data.value_or(""));
+  cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, as_word(node));
+}
+
+/// Asks all of them at once. Returns those whose nodes are still there.
+std::vector<Nodes> ask(Context& cx, std::vector<Nodes> holders, bool is_node,
+                       const RevocationRequest& request) {
+  std::vector<Nodes> asked;
+  while (!holders.empty()) {
+    cx.client.await_connection(holders.front().front(), cx.stop);
+    std::vector<Pending<Node>> reads;
+    for (const auto& nodes : holders)
+      reads.push_back(cx.client.start_get(nodes.front(), Watch::none()));
+    std::vector<Outcome<Node>> seen;
+    std::vector<Pending<Stat>> writes;
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      const auto& now = seen.emplace_back(cx.client.await(reads[i], cx.stop));
+      writes.push_back(now.code == code::ok
+                           ? send_request(cx, holders[i].front(), now.value, request)
+                           : nullptr);
     }
-    if (result == code::no_node) return false;
-    if (result == code::bad_version) continue;  // somebody else has asked at the same time
-    // The parent's ACL decides whether it may be removed.
-    if (result == code::no_auth && request.force) {
-      cx.out.err_line("{} cannot be asked: no permission to read or write its data", as_word(node));
-      return true;
+    std::vector<Nodes> again;
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      auto& nodes = holders[i];
+      const auto& node = nodes.front();
+      const int result = writes[i] ? cx.client.await(writes[i], cx.stop).code : seen[i].code;
+      if (result == code::bad_version) {  // somebody else has asked at the same time
+        again.push_back(std::move(nodes));
+        continue;
+      }
+      if (result == code::no_node) {
+        if (is_node) throw ZkError(result, node);
+        cx.out.err_line("released {}", as_word(node));
+        continue;
+      }
+      // The parent's ACL decides whether it may be removed.
+      if (result == code::no_auth && request.force)
+        cx.out.err_line("{} cannot be asked: no permission to read or write its data",
+                        as_word(node));
+      else if (result != code::ok)
+        throw ZkError(result, node, writes[i] != nullptr);
+      else
+        report(cx, node, seen[i].value.data);
+      asked.push_back(std::move(nodes));
     }
-    if (result != code::ok) throw ZkError(result, node, writes);
-    if (is_release_request(now.value.data)) {
-      cx.out.err_line("asked again to release {}", as_word(node));
-      return true;
-    }
-    const auto owner = owner_in_line(now.value.data.value_or(""));
-    cx.out.err_line("asked {} to release {}", owner.empty() ? "its owner" : owner, as_word(node));
-    return true;
+    holders = std::move(again);
   }
+  return asked;
 }
 
 /// Removes all nodes of a contender: any that remained would keep others waiting.
@@ -154,15 +169,7 @@ void take_away(Context& cx, Nodes nodes) {
 
 int ask_holder(Context& cx, const std::string& path, const RevocationRequest& request) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
-  std::vector<Nodes> asked;
-  for (auto& nodes : holders(cx, path, request.node_only)) {
-    if (ask(cx, nodes.front(), request)) {
-      asked.push_back(std::move(nodes));
-      continue;
-    }
-    if (is_node) throw ZkError(code::no_node, path);
-    cx.out.err_line("released {}", as_word(nodes.front()));
-  }
+  const auto asked = ask(cx, holders(cx, path, request.node_only), is_node, request);
   if (request.patience.count() == 0 && !request.force) return status::ok;
   const auto deadline = Clock::now() + request.patience;
   int result = status::ok;

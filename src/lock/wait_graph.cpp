@@ -1,8 +1,6 @@
 // WaitGraph: which sessions wait for which at locks, and the deadlocks among them.
 #include "lock/wait_graph.h"
 
-#include "client/node_path.h"
-
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -12,12 +10,6 @@ namespace {
 
 bool excludes(const LockSeat& one, const LockSeat& other) {
   return one.contender.mode == LockMode::Exclusive || other.contender.mode == LockMode::Exclusive;
-}
-
-std::string node_of(const LockView& view, const LockSeat& seat) {
-  auto parent = view.path;
-  if (view.kind == "semaphore") parent = join_path(parent, seat.lease ? "leases" : "locks");
-  return join_path(parent, seat.contender.nodes.front().text);
 }
 
 }  // namespace
