@@ -145,7 +145,7 @@ class Holder {
     if (stopping) throw Cancelled();
     if (held_.empty()) return ended_.value_or(status::failure);
     if (cx_.out.json())
-      cx_.out.line("{}", result_json().text());
+      cx_.out.line("{},\"pid\":{}}}", held_.substr(0, held_.rfind('}')), pid_);
     else
       cx_.out.line("{} {}", cx_.out.shown(held_), pid_);
     return status::ok;
@@ -214,23 +214,6 @@ class Holder {
     out_text_ += next_bytes(out_);
     const auto end = out_text_.find('\n');
     if (end != std::string::npos) held_ = out_text_.substr(0, end);
-  }
-
-  /// The object that it printed, with its process ID.
-  Json result_json() const {
-    auto json = Json::object();
-    auto tokens = Json::array();
-    bool several = false;
-    read_json_values(held_, [&](const auto& place, const auto& value) {
-      if (place.size() > 1) {
-        tokens.add(Json(value));
-        several = true;
-      } else {
-        json.set(place.front(), Json(value));
-      }
-    });
-    if (several) json.set("tokens", std::move(tokens));
-    return std::move(json).set("pid", pid_);
   }
 
   void take_control() {
