@@ -1,164 +1,142 @@
 // LockManager: the locks that this process holds or waits for, each managed by a task.
 #include "lock/lock_manager.h"
 
-#include "base/fd.h"
-#include "base/number.h"
-#include "client/node_path.h"
 #include "lock/lock_keeper.h"
 #include "lock/lock_text.h"
 #include "lock/nearby_locks.h"
+#include "lock/own_locks.h"
+#include "lock/wait_graph.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <fcntl.h>
-#include <system_error>
-#include <unistd.h>
+#include <iterator>
+#include <utility>
 
 namespace zksh {
 namespace {
 
-constexpr std::chrono::seconds time_limit{10};
+using namespace std::chrono_literals;
+
+/// Most waits end sooner.
+constexpr auto first_pause = 1s;
+/// A deadlock may arise later, elsewhere.
+constexpr Clock::duration longest_pause = 10s;
 
 }  // namespace
 
-LossCommand::~LossCommand() {
-  if (thread_.joinable()) thread_.join();
+/// Looks for deadlocks a second after a lock of this shell has started to wait, or has got another
+/// contender before it, if the shell has a second lock that others may wait for; then repeatedly,
+/// less and less often. Reports a deadlock once, and sets LockStatus::circle. Sends a few dozen
+/// requests (NearbyLocks), which delay no handoff.
+class CircleWatch {
+ public:
+  /// All references must outlive it.
+  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter);
+
+  /// The fiber of its task, which does not end; driven with those of the locks.
+  Fiber& fiber() { return fiber_; }
+
+ private:
+  Task<> run();
+  Task<> look();
+  bool may_close(const Monitor::Held& held) const;
+  std::string waits(const Monitor::Held& held) const;
+  OwnLocks locks() const;
+  void tell(Lock& lock, const LockCircle& circle) const;
+
+  Client& client_;
+  Monitor& monitor_;
+  Guarded<OwnLocks>& locks_;
+  const LockReporter& reporter_;
+  Fiber fiber_;
+  NearbyLocks nearby_;
+};
+
+CircleWatch::CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter)
+    : client_(client),
+      monitor_(client.monitor()),
+      locks_(locks),
+      reporter_(reporter),
+      fiber_(monitor_),
+      nearby_(client, fiber_) {
+  fiber_.begin(run());
 }
 
-void LossCommand::start(const Program& program) {
-  const bool first = monitor_.with_lock(
-      [&](const Monitor::Held& held) { return !std::exchange(started_(held), true); });
-  if (!first) return;
-  const SignalsBlocked blocked;
-  try {
-    thread_ = std::thread([this, program] {
-      try {
-        run(program);
-      } catch (const std::exception& error) {
-        fail(error);
-      }
-      monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
-    });
-  } catch (const std::system_error& error) {
-    fail(error);
-    monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
+/// Whether one lock waits and there is another that somebody may wait for. Called at every change.
+bool CircleWatch::may_close(const Monitor::Held& held) const {
+  std::size_t paths = 0;
+  bool waits = false;
+  for (const auto& lock : locks_(held)) {
+    const auto stage = lock->stage(held);
+    if (stage == LockStage::Gone) continue;
+    paths += lock->paths().size();
+    waits = waits || stage == LockStage::Waiting;
+  }
+  return waits && paths > 1;
+}
+
+/// Describes who waits behind whom; empty if no deadlock is possible.
+std::string CircleWatch::waits(const Monitor::Held& held) const {
+  std::string text;
+  if (!may_close(held)) return text;
+  for (const auto& lock : locks_(held))
+    if (const auto& status = lock->status(held); status.stage == LockStage::Waiting)
+      text += fmt::format("{} {}\n", lock->name(), status.place.predecessor_node);
+  return text;
+}
+
+Task<> CircleWatch::run() {
+  for (;;) {
+    co_await fiber_.until([&](const Monitor::Held& held) { return may_close(held); });
+    Clock::duration pause = first_pause;
+    std::string looked_at;
+    for (;;) {
+      auto now = monitor_.with_lock([&](const Monitor::Held& held) { return waits(held); });
+      if (now.empty()) break;
+      pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
+      looked_at = std::move(now);
+      const auto due = Clock::now() + pause;
+      const bool changed = co_await fiber_.until(
+          [&](const Monitor::Held& held) { return waits(held) != looked_at; }, due);
+      if (changed || client_.current_state() != SessionState::Connected) continue;
+      co_await look();
+    }
   }
 }
 
-void LossCommand::run(Program program) {
-  const Fd empty(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
-  program.group = Program::Group::Own;
-  auto printed = reporter_.output ? reporter_.output->redirect(program) : std::vector<Fd>();
-  const Process command(monitor_, program);
-  printed.clear();
-  monitor_.wait_until({}, Clock::now() + time_limit,
-                      [&](const Monitor::Held& held) { return command.status(held).has_value(); });
+OwnLocks CircleWatch::locks() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) { return locks_(held); });
 }
 
-Lock::Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter)
-    : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
-  monitor_.with_lock(
-      [&](const Monitor::Held& held) { status_(held).kind = kind_of(plan_.request); });
+Task<> CircleWatch::look() {
+  auto paths = paths_of(locks());
+  const auto views = co_await nearby_.read(std::move(paths));
+  const WaitGraph graph(views, occupied_nodes(locks()));
+  const auto session = client_.session_id();
+  for (const auto& lock : locks()) {
+    std::optional<LockCircle> circle;
+    for (const auto& path : lock->paths())
+      if (!circle) circle = graph.circle(session, path);
+    const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
+      auto& status = lock->status_(held);
+      if (status.stage != LockStage::Waiting) circle.reset();
+      return std::exchange(status.circle, circle) != circle;
+    });
+    if (another && circle) tell(*lock, *circle);
+  }
 }
 
-std::string kind_of(const LockRequest& request) {
-  if (request.recipe == RecipeKind::Semaphore)
-    return fmt::format("semaphore of {}", request.leases);
-  if (!request.read_write) return "exclusive";
-  return request.mode == LockMode::Shared ? "read" : "write";
-}
-
-std::string Lock::name() const { return fmt::format("{}", fmt::join(paths(), " ")); }
-
-LockStatus Lock::status() const {
-  return monitor_.with_lock([&](const Monitor::Held& held) { return status_(held); });
-}
-
-void Lock::release() {
-  const auto stage = monitor_.change([&](const Monitor::Held& held) {
-    auto& status = status_(held);
-    const bool occupied = status.occupied && status.stage != LockStage::Gone;
-    (occupied ? status.unwanted : requests_(held).release) = true;
-    return status.stage;
-  });
-  // The cancelled task leaves the queue. A task that holds the lock looks at requests_ instead.
-  if (stage < LockStage::Held) fiber_.cancel();
-}
-
-bool Lock::is_wanted(const Monitor::Held& held) const {
-  const auto& status = status_(held);
-  const bool revoked = status.revoked && plan_.on_revoke == OnRevoke::Release;
-  return status.is_held() && !revoked && !status.unwanted;
-}
-
-std::vector<std::pair<std::string, std::string>> Lock::environment() const {
-  const auto holding = status().holding;
-  const auto kind = kind_of(plan_.request);
-  auto nodes = holding.nodes.front();
-  // One for each path, which may have several (--compat all).
-  for (std::size_t i = 1; i < holding.nodes.size() && paths().size() > 1; ++i)
-    if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
-      nodes += " " + holding.nodes[i];
-  return {{"ZKSH_LOCK_PATH", name()},
-          {"ZKSH_LOCK_NODE", nodes},
-          {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
-          {"ZKSH_LOCK_MODE", kind.substr(0, kind.find(' '))},
-          {"ZKSH_LOCK_SESSION", session_text(holding.session)}};
-}
-
-bool Lock::occupy() {
-  return monitor_.with_lock([&](const Monitor::Held& held) {
-    return status_(held).occupied = status_(held).is_held() && !requests_(held).release;
-  });
-}
-
-void Lock::vacate() {
-  monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
-}
-
-void Lock::run_loss_command(const std::string& reason) {
-  if (plan_.lost_command.empty()) return;
-  Program program{.words = shell_words(plan_.lost_command), .environment = environment()};
-  program.environment.emplace_back("ZKSH_LOCK_LOSS", reason);
-  loss_command_.start(program);
-}
-
-void Lock::downgrade(const std::stop_token& stop) {
-  auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
-  const auto before = monitor_.change([&](const Monitor::Held& held) {
-    const auto& status = status_(held);
-    // A waiting lock would answer only once it is held.
-    if (status.stage >= LockStage::Held && status.kind == "write") requests_(held).downgrade = done;
-    return status;
-  });
-  if (before.stage < LockStage::Held)
-    throw ValueError(name() + ": this shell is still in the queue and does not hold it yet");
-  if (before.kind != "write")
-    throw ValueError(
-        fmt::format("{} {} not held for writing", name(), paths().size() == 1 ? "is" : "are"));
-  const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
-    return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
-  });
-  if (!ended) throw Cancelled(name() + ": the downgrade was sent and may still be applied");
-  const auto error = monitor_.with_lock([&](const Monitor::Held& held) { return (*done)(held); });
-  if (!error) throw LockLost(name() + " was lost");
-  if (*error) std::rethrow_exception(*error);
-}
-
-bool Lock::nest() {
-  return monitor_.change([&](const Monitor::Held& held) {
-    auto& status = status_(held);
-    const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.lease.end &&
-                       !status.unwanted && !requests_(held).release;
-    if (lasts) ++status.nested;
-    return lasts;
-  });
-}
-
-bool Lock::unnest() {
-  return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
+void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
+  if (!lock.plan().report.waiting) return;  // it must be quiet
+  const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
+  std::string give_back;
+  for (const auto& other : locks())
+    if (other.get() != &lock && other->is_at(circle.links.back().path))
+      give_back = ", or unlock " + other->name();
+  reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
+                            own_circle_text(circle), leave, give_back));
 }
 
 LockManager::LockManager(Client& client, LockReporter reporter)
@@ -265,9 +243,8 @@ GuardedClient::Guards LockManager::guards(const Monitor::Held& held) const {
     const auto& status = lock->status(held);
     const bool guards =
         status.stage == LockStage::Gone ? !is_over(status) : status.stage >= LockStage::Held;
-    if (!lock->plan().guard || !guards) continue;
-    for (const auto& node : status.holding.nodes)
-      all.push_back({.node = node, .lock = lock->name()});
+    if (lock->plan().guard && guards)
+      std::ranges::move(lock->guards(held), std::back_inserter(all));
   }
   return all;
 }

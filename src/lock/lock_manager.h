@@ -1,189 +1,19 @@
 // LockManager: the locks that this process holds or waits for, each managed by a task.
 #pragma once
 
-#include "base/carried_output.h"
-#include "base/monitor.h"
-#include "base/process.h"
-#include "base/time.h"
-#include "client/guarded_client.h"
+#include "lock/lock.h"
 #include "lock/lock_checks.h"
-#include "lock/lock_view.h"
-#include "recipes/recipe.h"
 
-#include <algorithm>
-#include <functional>
+#include <chrono>
 #include <memory>
-#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace zksh {
 
-/// How locks are reported and shown. Both functions are called from any thread, and do not block.
-struct LockReporter {
-  std::function<void(const std::string& line)> say;  ///< prints a line for the user
-  std::function<void()> changed;  ///< the summary may have changed; null if it is not shown
-  /// Receives what programs print while a line is being edited; null if none is: they print
-  /// directly. Must outlive all locks.
-  CarriedOutput* output = nullptr;
-  bool quiet = false;  ///< zksh was started with -q: as if each lock command had -q
-};
-
-/// Runs the command for a lost lock once, on a thread of its own, so as not to delay the end of a
-/// program, to which it does not belong. Whatever is left of it is killed after 10 s. Members may
-/// be called from any thread, but not under the Monitor.
-class LossCommand {
- public:
-  LossCommand(Monitor& monitor, LockReporter reporter)
-      : monitor_(monitor), reporter_(std::move(reporter)) {}
-  LossCommand(const LossCommand&) = delete;
-  LossCommand& operator=(const LossCommand&) = delete;
-  /// Blocks until the command has ended.
-  ~LossCommand();
-
-  /// Starts the command, unless started before; returns at once. The program gets an empty standard
-  /// input and a process group of its own.
-  void start(const Program& program);
-  bool running(const Monitor::Held& held) const { return started_(held) && !ended_(held); }
-
- private:
-  void run(Program program);
-  void fail(const std::exception& error) const {
-    reporter_.say(std::string("--on-lost: ") + error.what());
-  }
-
-  Monitor& monitor_;
-  LockReporter reporter_;
-  Guarded<bool> started_;
-  Guarded<bool> ended_;
-  std::thread thread_;
-};
-
-enum class LockStage {
-  Asking,   ///< its first request has been sent
-  Waiting,  ///< in the queue
-  Held,
-  Suspended,  ///< held, but no server answers; safe until its lease ends
-  Releasing,  ///< its nodes are being removed
-  Gone,
-};
-
-/// How a lock ended.
-enum class LockEnd {
-  Released,
-  Lost,     ///< somebody else may have held it before it was given back
-  Stuck,    ///< released, but its nodes may not be removed, and remain until the session ends
-  Refused,  ///< busy, interrupted, or an error before it was held; nothing is left
-};
-
-enum class OnRevoke { Release, Ignore, Run };
-
-/// The state of a lock; a copy.
-struct LockStatus {
-  LockStage stage = LockStage::Asking;
-  std::string kind{};  ///< as kind_of; changes with a downgrade
-  LockPlace place{};   ///< while Waiting
-  /// While Waiting: the deadlock that keeps it waiting, if one was found (CircleWatch).
-  std::optional<LockCircle> circle{};
-  LockHolding holding{};  ///< from Held on
-  Clock::time_point asked{};
-  Clock::time_point held{};  ///< since when, from Held on
-  Lease lease{};             ///< the session's: no server gives the lock away before its end
-  bool revoked = false;      ///< somebody requested its release
-  bool occupied = false;     ///< a program runs under it
-  bool unwanted = false;     ///< the program must end: this shell wants to release the lock
-  int nested = 1;            ///< how often this shell has locked it
-  bool forgotten = false;    ///< for Lost: its owner knows; its remaining nodes are still removed
-  std::optional<LockEnd> end{};
-  std::string reason{};        ///< for Lost, for the user: "the session expired"
-  std::exception_ptr error{};  ///< for Refused
-
-  bool is_held() const { return stage == LockStage::Held || stage == LockStage::Suspended; }
-};
-
-/// What is requested, for the user: exclusive, read, write, "semaphore of 3".
-std::string kind_of(const LockRequest& request);
-
-/// A lock to request, and what to do with it.
-struct LockPlan {
-  LockRequest request;
-  LockReport report{};  ///< called on the manager's thread
-  Clock::time_point deadline = Fiber::never;
-  OnRevoke on_revoke = OnRevoke::Release;
-  std::string revoke_command{};  ///< for OnRevoke::Run, run by $SHELL -c
-  std::string lost_command{};    ///< run by $SHELL -c when it is lost; empty: none
-  bool program = false;  ///< a program will run under it: its owner releases it when revoked
-  bool guard = false;    ///< its nodes guard this shell's writes (GuardedClient)
-  /// Whether it was requested in the background: Ctrl-C does not affect it.
-  std::function<bool()> in_background = [] { return false; };
-  bool awaited = false;  ///< its owner waits for its end: a program, --hold
-  bool quiet = false;    ///< do not report its release when the shell exits
-};
-
 class CircleWatch;
-
-/// A lock of this process. Members may be called from any thread, but not under the Monitor.
-class Lock {
- public:
-  Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter);
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() = default;
-
-  const LockPlan& plan() const { return plan_; }
-  const std::vector<std::string>& paths() const { return plan_.request.paths; }
-  /// "/a" or "/a /b".
-  std::string name() const;
-  /// Whether this is one of its paths.
-  bool is_at(const std::string& path) const {
-    return std::ranges::find(paths(), path) != paths().end();
-  }
-  LockStatus status() const;
-  const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
-  LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
-  /// Whether it is held, and its release is not requested.
-  bool is_wanted(const Monitor::Held& held) const;
-  /// What describes the lock to a program, see run_under_lock.
-  std::vector<std::pair<std::string, std::string>> environment() const;
-
-  /// Gives the lock back, or leaves the queue; returns at once. Does nothing if it is gone. If a
-  /// program runs under it, only marks it as unwanted: it is given back when the program has ended.
-  void release();
-  /// Call before a program starts under it; false if the lock is not held, or is being given back.
-  /// It is not released before `vacate`, which must follow.
-  bool occupy();
-  void vacate();
-  /// Starts the plan's command for a loss, unless started before; returns at once.
-  void run_loss_command(const std::string& reason);
-  /// Turns a write lock into a read lock; blocks until that is done. Rethrows errors; throws
-  /// ValueError if it is not held.
-  void downgrade(const std::stop_token& stop);
-  /// Counts another lock operation; false if the lock is not held, or is being given back.
-  bool nest();
-  /// Undoes a nest; false if it was nested, and so is still held.
-  bool unnest();
-
- private:
-  friend class LockManager;
-  friend class LockKeeper;
-  friend class CircleWatch;
-
-  /// What its owners requested.
-  struct Requests {
-    bool release = false;
-    /// Set when the downgrade is done; the error is null if it succeeded.
-    std::shared_ptr<Guarded<std::optional<std::exception_ptr>>> downgrade;
-  };
-
-  Monitor& monitor_;
-  LockPlan plan_;
-  Fiber fiber_;
-  LossCommand loss_command_;
-  Guarded<LockStatus> status_;
-  Guarded<Requests> requests_;
-};
 
 /// Owns the thread that drives the locks' tasks, proves twelve times in each session timeout
 /// that they are still held, and reports what happens to them. Members may be called from any

@@ -4,10 +4,7 @@
 #include "client/node_path.h"
 #include "lock/wait_graph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace zksh {
@@ -139,102 +136,6 @@ Task<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
     if (const auto found = sessions.find(path); found != sessions.end())
       entry->stat.ephemeral_owner = found->second;
   sessions_ = std::move(sessions);
-}
-
-namespace {
-
-using namespace std::chrono_literals;
-
-/// Most waits end sooner.
-constexpr auto first_pause = 1s;
-/// A deadlock may arise later, elsewhere.
-constexpr Clock::duration longest_pause = 10s;
-
-}  // namespace
-
-CircleWatch::CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter)
-    : client_(client),
-      monitor_(client.monitor()),
-      locks_(locks),
-      reporter_(reporter),
-      fiber_(monitor_),
-      nearby_(client, fiber_) {
-  fiber_.begin(run());
-}
-
-/// Whether one lock waits and there is another that somebody may wait for. Called at every change.
-bool CircleWatch::may_close(const Monitor::Held& held) const {
-  std::size_t paths = 0;
-  bool waits = false;
-  for (const auto& lock : locks_(held)) {
-    const auto stage = lock->stage(held);
-    if (stage == LockStage::Gone) continue;
-    paths += lock->paths().size();
-    waits = waits || stage == LockStage::Waiting;
-  }
-  return waits && paths > 1;
-}
-
-/// Describes who waits behind whom; empty if no deadlock is possible.
-std::string CircleWatch::waits(const Monitor::Held& held) const {
-  std::string text;
-  if (!may_close(held)) return text;
-  for (const auto& lock : locks_(held))
-    if (const auto& status = lock->status(held); status.stage == LockStage::Waiting)
-      text += fmt::format("{} {}\n", lock->name(), status.place.predecessor_node);
-  return text;
-}
-
-Task<> CircleWatch::run() {
-  for (;;) {
-    co_await fiber_.until([&](const Monitor::Held& held) { return may_close(held); });
-    Clock::duration pause = first_pause;
-    std::string looked_at;
-    for (;;) {
-      auto now = monitor_.with_lock([&](const Monitor::Held& held) { return waits(held); });
-      if (now.empty()) break;
-      pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
-      looked_at = std::move(now);
-      const auto due = Clock::now() + pause;
-      const bool changed = co_await fiber_.until(
-          [&](const Monitor::Held& held) { return waits(held) != looked_at; }, due);
-      if (changed || client_.current_state() != SessionState::Connected) continue;
-      co_await look();
-    }
-  }
-}
-
-OwnLocks CircleWatch::locks() const {
-  return monitor_.with_lock([&](const Monitor::Held& held) { return locks_(held); });
-}
-
-Task<> CircleWatch::look() {
-  auto paths = paths_of(locks());
-  const auto views = co_await nearby_.read(std::move(paths));
-  const WaitGraph graph(views, occupied_nodes(locks()));
-  const auto session = client_.session_id();
-  for (const auto& lock : locks()) {
-    std::optional<LockCircle> circle;
-    for (const auto& path : lock->paths())
-      if (!circle) circle = graph.circle(session, path);
-    const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
-      auto& status = lock->status_(held);
-      if (status.stage != LockStage::Waiting) circle.reset();
-      return std::exchange(status.circle, circle) != circle;
-    });
-    if (another && circle) tell(*lock, *circle);
-  }
-}
-
-void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
-  if (!lock.plan().report.waiting) return;  // it must be quiet
-  const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
-  std::string give_back;
-  for (const auto& other : locks())
-    if (other.get() != &lock && other->is_at(circle.links.back().path))
-      give_back = ", or unlock " + other->name();
-  reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
-                            own_circle_text(circle), leave, give_back));
 }
 
 }  // namespace zksh

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "client/task.h"
-#include "lock/lock_manager.h"
 #include "lock/lock_view.h"
-#include "lock/own_locks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,34 +38,6 @@ class NearbyLocks {
   Client& client_;
   Fiber& fiber_;
   std::map<std::string, std::int64_t> sessions_;  ///< by node, as last seen
-};
-
-/// Looks for deadlocks a second after a lock of this shell has started to wait, or has got another
-/// contender before it, if the shell has a second lock that others may wait for; then repeatedly,
-/// less and less often. Reports a deadlock once, and sets LockStatus::circle. Sends a few dozen
-/// requests (NearbyLocks), which delay no handoff.
-class CircleWatch {
- public:
-  /// All references must outlive it.
-  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter);
-
-  /// The fiber of its task, which does not end; driven with those of the locks.
-  Fiber& fiber() { return fiber_; }
-
- private:
-  Task<> run();
-  Task<> look();
-  bool may_close(const Monitor::Held& held) const;
-  std::string waits(const Monitor::Held& held) const;
-  OwnLocks locks() const;
-  void tell(Lock& lock, const LockCircle& circle) const;
-
-  Client& client_;
-  Monitor& monitor_;
-  Guarded<OwnLocks>& locks_;
-  const LockReporter& reporter_;
-  Fiber fiber_;
-  NearbyLocks nearby_;
 };
 
 }  // namespace zksh

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "lock/lock_manager.h"
+#include "lock/lock.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 // TokenFile: writes a fencing token to a file.
 #pragma once
 
-#include "lock/lock_manager.h"
+#include "lock/lock.h"
 
 #include <stop_token>
 #include <string>

@@ -1,0 +1,169 @@
+// Lock: a lock that this process holds or waits for.
+#include "lock/lock.h"
+
+#include "base/fd.h"
+#include "base/number.h"
+#include "client/node_path.h"
+#include "lock/lock_text.h"
+
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace zksh {
+namespace {
+
+constexpr std::chrono::seconds time_limit{10};
+
+}  // namespace
+
+LossCommand::~LossCommand() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void LossCommand::start(const Program& program) {
+  const bool first = monitor_.with_lock(
+      [&](const Monitor::Held& held) { return !std::exchange(started_(held), true); });
+  if (!first) return;
+  const SignalsBlocked blocked;
+  try {
+    thread_ = std::thread([this, program] {
+      try {
+        run(program);
+      } catch (const std::exception& error) {
+        fail(error);
+      }
+      monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
+    });
+  } catch (const std::system_error& error) {
+    fail(error);
+    monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
+  }
+}
+
+void LossCommand::run(Program program) {
+  const Fd empty(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
+  program.group = Program::Group::Own;
+  auto printed = reporter_.output ? reporter_.output->redirect(program) : std::vector<Fd>();
+  const Process command(monitor_, program);
+  printed.clear();
+  monitor_.wait_until({}, Clock::now() + time_limit,
+                      [&](const Monitor::Held& held) { return command.status(held).has_value(); });
+}
+
+Lock::Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter)
+    : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
+  monitor_.with_lock(
+      [&](const Monitor::Held& held) { status_(held).kind = kind_of(plan_.request); });
+}
+
+std::string kind_of(const LockRequest& request) {
+  if (request.recipe == RecipeKind::Semaphore)
+    return fmt::format("semaphore of {}", request.leases);
+  if (!request.read_write) return "exclusive";
+  return request.mode == LockMode::Shared ? "read" : "write";
+}
+
+std::string Lock::name() const { return fmt::format("{}", fmt::join(paths(), " ")); }
+
+GuardedClient::Guards Lock::guards(const Monitor::Held& held) const {
+  GuardedClient::Guards guards;
+  for (const auto& node : status_(held).holding.nodes)
+    guards.push_back({.node = node, .lock = name()});
+  return guards;
+}
+
+LockStatus Lock::status() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) { return status_(held); });
+}
+
+void Lock::release() {
+  const auto stage = monitor_.change([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool occupied = status.occupied && status.stage != LockStage::Gone;
+    (occupied ? status.unwanted : requests_(held).release) = true;
+    return status.stage;
+  });
+  // The cancelled task leaves the queue. A task that holds the lock looks at requests_ instead.
+  if (stage < LockStage::Held) fiber_.cancel();
+}
+
+bool Lock::is_wanted(const Monitor::Held& held) const {
+  const auto& status = status_(held);
+  const bool revoked = status.revoked && plan_.on_revoke == OnRevoke::Release;
+  return status.is_held() && !revoked && !status.unwanted;
+}
+
+std::vector<std::pair<std::string, std::string>> Lock::environment() const {
+  const auto holding = status().holding;
+  const auto kind = kind_of(plan_.request);
+  auto nodes = holding.nodes.front();
+  // One for each path, which may have several (--compat all).
+  for (std::size_t i = 1; i < holding.nodes.size() && paths().size() > 1; ++i)
+    if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
+      nodes += " " + holding.nodes[i];
+  return {{"ZKSH_LOCK_PATH", name()},
+          {"ZKSH_LOCK_NODE", nodes},
+          {"ZKSH_LOCK_TOKEN", tokens_text(holding)},
+          {"ZKSH_LOCK_MODE", kind.substr(0, kind.find(' '))},
+          {"ZKSH_LOCK_SESSION", session_text(holding.session)}};
+}
+
+bool Lock::occupy() {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
+    return status_(held).occupied = status_(held).is_held() && !requests_(held).release;
+  });
+}
+
+void Lock::vacate() {
+  monitor_.change([&](const Monitor::Held& held) { status_(held).occupied = false; });
+}
+
+void Lock::run_loss_command(const std::string& reason) {
+  if (plan_.lost_command.empty()) return;
+  Program program{.words = shell_words(plan_.lost_command), .environment = environment()};
+  program.environment.emplace_back("ZKSH_LOCK_LOSS", reason);
+  loss_command_.start(program);
+}
+
+void Lock::downgrade(const std::stop_token& stop) {
+  auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
+  const auto before = monitor_.change([&](const Monitor::Held& held) {
+    const auto& status = status_(held);
+    // A waiting lock would answer only once it is held.
+    if (status.stage >= LockStage::Held && status.kind == "write") requests_(held).downgrade = done;
+    return status;
+  });
+  if (before.stage < LockStage::Held)
+    throw ValueError(name() + ": this shell is still in the queue and does not hold it yet");
+  if (before.kind != "write")
+    throw ValueError(
+        fmt::format("{} {} not held for writing", name(), paths().size() == 1 ? "is" : "are"));
+  const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
+    return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
+  });
+  if (!ended) throw Cancelled(name() + ": the downgrade was sent and may still be applied");
+  const auto error = monitor_.with_lock([&](const Monitor::Held& held) { return (*done)(held); });
+  if (!error) throw LockLost(name() + " was lost");
+  if (*error) std::rethrow_exception(*error);
+}
+
+bool Lock::nest() {
+  return monitor_.change([&](const Monitor::Held& held) {
+    auto& status = status_(held);
+    const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.lease.end &&
+                       !status.unwanted && !requests_(held).release;
+    if (lasts) ++status.nested;
+    return lasts;
+  });
+}
+
+bool Lock::unnest() {
+  return monitor_.change([&](const Monitor::Held& held) { return --status_(held).nested <= 0; });
+}
+
+}  // namespace zksh

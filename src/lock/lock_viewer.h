@@ -1,0 +1,75 @@
+// LockViewer: what `locks` shows of a lock, once or again and again.
+#pragma once
+
+#include "command/command.h"
+#include "ensemble/server_poller.h"
+#include "lock/lock_picture.h"
+#include "lock/lock_reader.h"
+#include "lock/lock_view.h"
+#include "lock/nearby_locks.h"
+
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace zksh {
+
+/// Reads a lock repeatedly, for its viewer. Used on one thread.
+class LockViewer {
+ public:
+  /// `watch`: look will be called repeatedly. `watchers`: ask servers who watches what, whatever it
+  /// costs.
+  LockViewer(Context& cx, const std::string& path, bool watch, bool watchers);
+
+  /// The lock's present state; kind "missing" if there is no such node. Blocks. Throws ZkError
+  /// (also for a missing node, unless watched), Cancelled.
+  LockView look(const std::stop_token& stop);
+  /// Blocks until something has changed, and a minimum time has passed since the last look; returns
+  /// false at the deadline. Throws Cancelled.
+  bool await_change(const std::stop_token& stop,
+                    Clock::time_point deadline = Clock::time_point::max());
+  /// The changes since the first look.
+  const LockChanges& changes() const { return changes_; }
+
+ private:
+  LockView view_of(const LockReading& reading);
+  bool late_watches(const std::stop_token& stop);
+  void look_for_circles(const std::stop_token& stop);
+  void ask_ahead(const std::stop_token& stop);
+  std::optional<ServersAccount> asked_ahead(const std::set<std::int64_t>& owners,
+                                            std::int64_t most_watches);
+  ServersAccount ask(const LockReading& reading);
+  bool watchers_may_come(const LockView& view) const;
+  void note_changes(const LockView& view);
+  void pause(std::chrono::milliseconds time, const std::stop_token& stop);
+
+  Client& client_;
+  std::string path_;
+  bool watch_;
+  bool watchers_;
+  std::set<std::string> own_paths_;  ///< of this shell's locks
+  std::set<std::string> passing_;    ///< see WaitGraph
+  LockReader reader_;
+  Fiber fiber_;
+  NearbyLocks nearby_;
+  std::vector<LockCircle> circles_;  ///< as last found
+  Clock::time_point circles_looked_{};
+  bool somebody_waits_ = false;
+  ServerPoller words_;
+  std::future<ServersAccount> ahead_{};  ///< uses words_; waits for its end
+  Clock::time_point looked_{};
+  // Sessions rarely move, so what servers report about them is cached for a while.
+  Clock::time_point sessions_asked_{};
+  std::set<std::int64_t> asked_sessions_;
+  ServersAccount of_sessions_;   ///< as last asked
+  ContenderKeys there_;          ///< keys of the contenders at the last look
+  ContenderKeys without_watch_;  ///< of those that watched none of the others
+  std::optional<ServersAccount::Events> own_at_first_;
+  LockChanges changes_;
+};
+}  // namespace zksh
