@@ -6,6 +6,7 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "client/guarded_client.h"
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"
 #include "command/time_limit.h"
@@ -117,27 +118,24 @@ class OnceRecord {
 
   /// Returns the code: ok if it was written, lock_lost if the lock is lost.
   int write(const Content& content) {
-    std::vector<Op> ops;
-    for (const auto& node : lock_.status().holding.nodes) ops.emplace_back(CheckOp{.path = node});
-    const auto checks = ops.size();
     std::string data;
     for (const auto& key : content.keys) data += key + '\n';
-    if (content.version)
-      ops.emplace_back(SetOp{.path = path_, .data = data, .version = *content.version});
-    else
-      ops.emplace_back(CreateOp{.path = path_, .data = data});
-    const auto outcome = cx_.client.await(cx_.client.start_multi(ops), cx_.stop);
-    if (outcome.code == code::ok || is_connection_failure(outcome.code)) return outcome.code;
-    const auto& results = outcome.value;
-    const auto failed = std::ranges::find(results, outcome.code, &OpResult::code);
-    if (failed < results.begin() + static_cast<std::ptrdiff_t>(checks) &&
-        outcome.code == code::no_node)
-      return code::lock_lost;
-    // Somebody else created, changed or removed it meanwhile; it will be read again.
-    if (outcome.code == code::no_node || outcome.code == code::node_exists ||
-        outcome.code == code::bad_version)
-      return outcome.code;
-    throw ZkError(outcome.code, path_, true);
+    GuardedClient guarded(cx_.client,
+                          [&](const Monitor::Held& held) { return lock_.guards(held); });
+    const int result =
+        content.version
+            ? guarded
+                  .await(
+                      guarded.start_set({.path = path_, .data = data, .version = *content.version}),
+                      cx_.stop)
+                  .code
+            : guarded.await(guarded.start_create({.path = path_, .data = data}), cx_.stop).code;
+    // Somebody else may have created, changed or removed it meanwhile; it will be read again.
+    const bool known = result == code::ok || result == code::lock_lost ||
+                       is_connection_failure(result) || result == code::no_node ||
+                       result == code::node_exists || result == code::bad_version;
+    if (!known) throw ZkError(result, path_, true);
+    return result;
   }
 
   Context& cx_;
