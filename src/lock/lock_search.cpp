@@ -96,9 +96,7 @@ class Search {
       const auto view = make_lock_view(reading, {}, {}, 0);
       for (const auto& seat : view.seats) {
         if (seat.state != SeatState::Holds) continue;
-        auto& entries = seat.lease ? reading.semaphore->entries : reading.entries;
-        auto& entry = entries[seat.contender.nodes.front().text];
-        questions.push_back({node_of(view, seat), reading, &entry});
+        questions.push_back({node_of(view, seat), reading, &entry_of(reading, seat)});
       }
     }
     ask_in_order(

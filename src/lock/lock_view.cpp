@@ -285,8 +285,13 @@ std::string node_of(const LockView& view, const LockSeat& seat) {
   return join_path(parent_of(view, seat), seat.contender.nodes.front().text);
 }
 
+LockEntry& entry_of(LockReading& reading, const LockSeat& seat) {
+  auto& entries = seat.lease ? reading.semaphore->entries : reading.entries;
+  return entries[seat.contender.nodes.front().text];
+}
+
 Data owner_beginning(Data data) {
-  constexpr std::size_t longest = 4096;
+  constexpr std::size_t longest = longest_owner;
   if (!data || data->size() <= longest) return data;
   data->resize(longest);
   for (std::size_t back = 1; back <= 3; ++back) {

@@ -44,8 +44,9 @@ struct LockEntry {
 };
 using LockEntries = std::map<std::string, LockEntry>;
 
-/// Cuts owner data to 4096 bytes, or less to avoid cutting a character: they are for people, but
-/// can be a megabyte.
+inline constexpr std::int32_t longest_owner = 4096;
+/// Cuts owner data to that many bytes, or less to avoid cutting a character: they are for people,
+/// but can be a megabyte.
 Data owner_beginning(Data data);
 
 /// What was read of a lock.
@@ -127,6 +128,9 @@ LockView make_lock_view(const LockReading& reading, ServersAccount account, std:
 std::string parent_of(const LockView& view, const LockSeat& seat);
 /// The absolute path of its first node.
 std::string node_of(const LockView& view, const LockSeat& seat);
+
+/// What was read of its first node.
+LockEntry& entry_of(LockReading& reading, const LockSeat& seat);
 
 /// A semaphore's number of leases in its node's data, which Curator does not use; nullopt if the
 /// data are something else.

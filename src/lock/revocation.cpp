@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace zksh {
@@ -19,6 +20,11 @@ namespace {
 /// The absolute paths of a contender's nodes. The first is the one to write to; with the names of
 /// all libraries there are several.
 using Nodes = std::vector<std::string>;
+
+struct HolderNodes {
+  Nodes nodes;
+  std::optional<Outcome<Node>> seen{};  ///< the first node, if it was read
+};
 
 /// The contender with this node; its other nodes are known if they may be listed.
 Nodes contender_of(Context& cx, const std::string& path) {
@@ -38,22 +44,26 @@ Nodes contender_of(Context& cx, const std::string& path) {
 
 /// The holders: the path itself if it is a contender's node; else all holders below it, since
 /// readers hold a lock together; for a semaphore, every lease.
-std::vector<Nodes> holders(Context& cx, const std::string& path, bool node_only) {
+std::vector<HolderNodes> holders(Context& cx, const std::string& path, bool node_only) {
   const bool is_node = parse_lock_name(base_name(path)).has_value();
-  if (is_node) return {contender_of(cx, path)};
+  if (is_node) return {{.nodes = contender_of(cx, path)}};
   if (node_only)
     throw Error(
         fmt::format("{0} is not held by this shell (`locks {0}` shows the holder, `revoke {0}` "
                     "asks for the release)",
                     as_word(path)));
-  const auto reading = LockReader(cx.client, path, false).read(cx.stop);
+  auto reading = LockReader(cx.client, path, false).read(cx.stop);
   const auto view = make_lock_view(*reading, {}, {}, 0);
-  std::vector<Nodes> all;
+  std::vector<HolderNodes> all;
   for (const auto& seat : view.seats) {
     if (seat.state != SeatState::Holds) continue;
-    auto& nodes = all.emplace_back();
+    auto& holder = all.emplace_back();
     for (const auto& node : seat.contender.nodes)
-      nodes.push_back(join_path(parent_of(view, seat), node.text));
+      holder.nodes.push_back(join_path(parent_of(view, seat), node.text));
+    const auto& entry = entry_of(*reading, seat);
+    if (seat.owner_length <= longest_owner)
+      holder.seen = {.code = entry.readable ? code::ok : code::no_auth,
+                     .value = {.data = entry.data, .stat = entry.stat}};
   }
   if (all.empty()) throw Error(path + ": nobody holds it");
   return all;
@@ -102,29 +112,29 @@ void report(Context& cx, const std::string& node, const Data& data) {
 }
 
 /// Asks all of them at once. Returns those whose nodes are still there.
-std::vector<Nodes> ask(Context& cx, std::vector<Nodes> holders, bool is_node,
+std::vector<Nodes> ask(Context& cx, std::vector<HolderNodes> holders, bool is_node,
                        const RevocationRequest& request) {
   std::vector<Nodes> asked;
   while (!holders.empty()) {
-    cx.client.await_connection(holders.front().front(), cx.stop);
+    cx.client.await_connection(holders.front().nodes.front(), cx.stop);
     std::vector<Pending<Node>> reads;
-    for (const auto& nodes : holders)
-      reads.push_back(cx.client.start_get(nodes.front(), Watch::none()));
-    std::vector<Outcome<Node>> seen;
+    for (const auto& holder : holders)
+      reads.push_back(holder.seen ? nullptr
+                                  : cx.client.start_get(holder.nodes.front(), Watch::none()));
     std::vector<Pending<Stat>> writes;
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      const auto& now = seen.emplace_back(cx.client.await(reads[i], cx.stop));
-      writes.push_back(now.code == code::ok
-                           ? send_request(cx, holders[i].front(), now.value, request)
-                           : nullptr);
+    for (std::size_t i = 0; i < holders.size(); ++i) {
+      auto& [nodes, seen] = holders[i];
+      if (!seen) seen = cx.client.await(reads[i], cx.stop);
+      const bool readable = seen->code == code::ok;
+      writes.push_back(readable ? send_request(cx, nodes.front(), seen->value, request) : nullptr);
     }
-    std::vector<Nodes> again;
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      auto& nodes = holders[i];
+    std::vector<HolderNodes> again;
+    for (std::size_t i = 0; i < holders.size(); ++i) {
+      auto& [nodes, seen] = holders[i];
       const auto& node = nodes.front();
-      const int result = writes[i] ? cx.client.await(writes[i], cx.stop).code : seen[i].code;
-      if (result == code::bad_version) {  // somebody else has asked at the same time
-        again.push_back(std::move(nodes));
+      const int result = writes[i] ? cx.client.await(writes[i], cx.stop).code : seen->code;
+      if (result == code::bad_version) {  // it has changed since, or somebody else asks, too
+        again.push_back({.nodes = std::move(nodes)});
         continue;
       }
       if (result == code::no_node) {
@@ -139,7 +149,7 @@ std::vector<Nodes> ask(Context& cx, std::vector<Nodes> holders, bool is_node,
       else if (result != code::ok)
         throw ZkError(result, node, writes[i] != nullptr);
       else
-        report(cx, node, seen[i].value.data);
+        report(cx, node, seen->value.data);
       asked.push_back(std::move(nodes));
     }
     holders = std::move(again);

@@ -138,6 +138,16 @@ class OfLocks(RoundTripsTest):
                 self.assert_round_trips(3, *words)
 
 
+    def test_all_holders_are_asked_together(self):
+        nodes = [f"/r/_c_3f2504e0-4f89-41d3-9a0c-0305e82c330{digit}-__READ__" for digit in range(5)]
+        holder = subprocess.Popen([ZKSH, "-s", self.connect, "-c", "create /r; " + "; ".join(
+            f"create -e -s {node} me" for node in nodes) + "; lock --hold /h"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(self.directory))
+        self.addCleanup(holder.communicate)
+        self.wait_until(lambda: self.znodes.exists(self.root + "/h"))
+        self.assert_round_trips(4, "revoke", "/r")
+
+
 class FarAway(SessionTest):
     """Half a second away, all is shown that is shown nearby."""
 
