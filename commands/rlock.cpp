@@ -4,11 +4,20 @@
 namespace zksh::command_rlock {
 namespace {
 
-using Args = LockSide;
+struct Args {
+  std::string path;
+  LockOptions lock;
+};
 
-void declare(Options& o, Args& a) { declare_lock_side(o, a); }
+void declare(Options& o, Args& a) {
+  o.node("path", a.path, "The lock.");
+  declare_lock_options(o, a.lock, true);
+}
 
-int run(Context& cx, const Args& a) { return run_lock_side(cx, a, LockMode::Shared); }
+int run(Context& cx, const Args& a) {
+  return run_lock(cx, a.lock,
+                  {.paths = {cx.resolve(a.path)}, .mode = LockMode::Shared, .read_write = true});
+}
 
 }  // namespace
 

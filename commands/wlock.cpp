@@ -4,14 +4,21 @@
 namespace zksh::command_wlock {
 namespace {
 
-using Args = LockSide;
+struct Args {
+  std::string path;
+  LockOptions lock;
+};
 
 void declare(Options& o, Args& a) {
   declare_once(o, a.lock);
-  declare_lock_side(o, a);
+  o.node("path", a.path, "The lock.");
+  declare_lock_options(o, a.lock, true);
 }
 
-int run(Context& cx, const Args& a) { return run_lock_side(cx, a, LockMode::Exclusive); }
+int run(Context& cx, const Args& a) {
+  return run_lock(cx, a.lock,
+                  {.paths = {cx.resolve(a.path)}, .mode = LockMode::Exclusive, .read_write = true});
+}
 
 }  // namespace
 

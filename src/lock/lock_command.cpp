@@ -428,14 +428,4 @@ int run_lock(Context& cx, const LockOptions& options, LockRequest request) {
   return LockRun(cx, all, std::move(request)).run();
 }
 
-void declare_lock_side(Options& options, LockSide& into) {
-  options.node("path", into.path, "The lock.");
-  declare_lock_options(options, into.lock, true);
-}
-
-int run_lock_side(Context& cx, const LockSide& side, LockMode mode) {
-  return run_lock(cx, side.lock,
-                  {.paths = {cx.resolve(side.path)}, .mode = mode, .read_write = true});
-}
-
 }  // namespace zksh

@@ -110,9 +110,9 @@ Fd credentials_script(Client& client) {
 }
 
 /// The detached holder until it holds the lock, as seen by the zksh that started it.
-class Holder {
+class DetachedHolder {
  public:
-  Holder(Context& cx, const std::vector<std::string>& command)
+  DetachedHolder(Context& cx, const std::vector<std::string>& command)
       : cx_(cx),
         credentials_(credentials_script(cx.client)),
         sh_(cx.client.monitor(), starting(command)) {
@@ -293,7 +293,7 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
 }
 
 int detach_lock(Context& cx, const std::vector<std::string>& command) {
-  return Holder(cx, command).await();
+  return DetachedHolder(cx, command).await();
 }
 
 }  // namespace zksh
