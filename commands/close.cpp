@@ -1,6 +1,6 @@
 // close: end the session.
 #include "command/command.h"
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 #include "lock/session_end.h"
 
 #include <chrono>

@@ -7,8 +7,8 @@
 #include "command/live_picture.h"
 #include "config/settings.h"
 #include "lock/contention.h"
-#include "lock/lock_options.h"
-#include "recipes/lock_requests.h"
+#include "lock/options.h"
+#include "recipes/recipe_requests.h"
 
 #include <algorithm>
 #include <iterator>
@@ -117,7 +117,7 @@ void make_parent(Context& cx, const ContentionPlan& plan) {
   if (parent == "/") return;
   Fiber fiber(cx.client.monitor());
   const LockReport report;
-  LockRequests requests(cx.client, fiber, report);
+  RecipeRequests requests(cx.client, fiber, report);
   requests.set_deadline(Clock::now() + plan.patience);
   try {
     run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);

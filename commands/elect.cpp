@@ -1,8 +1,8 @@
 // elect: take part in an election, or show who leads.
 #include "base/json.h"
-#include "lock/lock_command.h"
-#include "lock/lock_reader.h"
-#include "lock/lock_text.h"
+#include "lock/reader.h"
+#include "lock/run_lock.h"
+#include "lock/text.h"
 
 #include <algorithm>
 

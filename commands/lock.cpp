@@ -1,5 +1,5 @@
 // lock: hold a lock, or run a program while holding it.
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 namespace zksh::command_lock {
 namespace {

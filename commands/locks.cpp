@@ -6,11 +6,11 @@
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/progress.h"
-#include "lock/lock_manager.h"
-#include "lock/lock_picture.h"
-#include "lock/lock_search.h"
-#include "lock/lock_viewer.h"
+#include "lock/manager.h"
 #include "lock/own_locks.h"
+#include "lock/picture.h"
+#include "lock/search.h"
+#include "lock/viewer.h"
 
 #include <algorithm>
 #include <chrono>

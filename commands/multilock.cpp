@@ -1,5 +1,5 @@
 // multilock: hold several locks, or none.
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // rlock: hold the read side of a read/write lock.
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 namespace zksh::command_rlock {
 namespace {

@@ -1,6 +1,6 @@
 // rwlock: hold one side of a read/write lock, which readers share, in order of arrival.
 #include "base/quoting.h"
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 namespace zksh::command_rwlock {
 namespace {

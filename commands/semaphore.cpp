@@ -1,5 +1,5 @@
 // semaphore: hold one or more of N leases.
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 namespace zksh::command_semaphore {
 namespace {

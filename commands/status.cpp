@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/job_table.h"
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 #include "lock/own_locks.h"
 #include "node/node_json.h"
 

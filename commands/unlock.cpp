@@ -2,9 +2,9 @@
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
-#include "lock/lock_manager.h"
-#include "lock/lock_text.h"
+#include "lock/manager.h"
 #include "lock/revocation.h"
+#include "lock/text.h"
 
 #include <algorithm>
 

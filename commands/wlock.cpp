@@ -1,5 +1,5 @@
 // wlock: hold the write side of a read/write lock.
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 namespace zksh::command_wlock {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/fd.h"
 #include "base/number.h"
 #include "client/node_path.h"
-#include "lock/lock_text.h"
+#include "lock/text.h"
 
 #include <fmt/ranges.h>
 
@@ -55,7 +55,7 @@ void LossCommand::run(Program program) {
                       [&](const Monitor::Held& held) { return command.status(held).has_value(); });
 }
 
-Lock::Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter)
+Lock::Lock(Monitor& monitor, LockPlan plan, const LockConsole& reporter)
     : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
   monitor_.with_lock(
       [&](const Monitor::Held& held) { status_(held).kind = kind_of(plan_.request); });
@@ -85,10 +85,10 @@ void Lock::release() {
   const auto stage = monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
     const bool occupied = status.occupied && status.stage != LockStage::Gone;
-    (occupied ? status.unwanted : requests_(held).release) = true;
+    (occupied ? status.unwanted : wishes_(held).release) = true;
     return status.stage;
   });
-  // The cancelled task leaves the queue. A task that holds the lock looks at requests_ instead.
+  // The cancelled task leaves the queue. A task that holds the lock looks at wishes_ instead.
   if (stage < LockStage::Held) fiber_.cancel();
 }
 
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> Lock::environment() const {
 
 bool Lock::occupy() {
   return monitor_.with_lock([&](const Monitor::Held& held) {
-    return status_(held).occupied = status_(held).is_held() && !requests_(held).release;
+    return status_(held).occupied = status_(held).is_held() && !wishes_(held).release;
   });
 }
 
@@ -135,7 +135,7 @@ void Lock::downgrade(const std::stop_token& stop) {
   const auto before = monitor_.change([&](const Monitor::Held& held) {
     const auto& status = status_(held);
     // A waiting lock would answer only once it is held.
-    if (status.stage >= LockStage::Held && status.kind == "write") requests_(held).downgrade = done;
+    if (status.stage >= LockStage::Held && status.kind == "write") wishes_(held).downgrade = done;
     return status;
   });
   if (before.stage < LockStage::Held)
@@ -156,7 +156,7 @@ bool Lock::nest() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
     const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.lease.end &&
-                       !status.unwanted && !requests_(held).release;
+                       !status.unwanted && !wishes_(held).release;
     if (lasts) ++status.nested;
     return lasts;
   });

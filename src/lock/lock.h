@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "base/time.h"
 #include "client/guarded_client.h"
-#include "lock/lock_view.h"
+#include "lock/view.h"
 #include "recipes/recipe.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace zksh {
 
 /// How locks are reported and shown. Both functions are called from any thread, and do not block.
-struct LockReporter {
+struct LockConsole {
   std::function<void(const std::string& line)> say;  ///< prints a line for the user
   std::function<void()> changed;  ///< the summary may have changed; null if it is not shown
   /// Receives what programs print while a line is being edited; null if none is: they print
@@ -35,7 +35,7 @@ struct LockReporter {
 /// be called from any thread, but not under the Monitor.
 class LossCommand {
  public:
-  LossCommand(Monitor& monitor, LockReporter reporter)
+  LossCommand(Monitor& monitor, LockConsole reporter)
       : monitor_(monitor), reporter_(std::move(reporter)) {}
   LossCommand(const LossCommand&) = delete;
   LossCommand& operator=(const LossCommand&) = delete;
@@ -54,7 +54,7 @@ class LossCommand {
   }
 
   Monitor& monitor_;
-  LockReporter reporter_;
+  LockConsole reporter_;
   Guarded<bool> started_;
   Guarded<bool> ended_;
   std::thread thread_;
@@ -86,7 +86,7 @@ struct LockStatus {
   LockPlace place{};   ///< while Waiting
   /// While Waiting: the deadlock that keeps it waiting, if one was found (CircleWatch).
   std::optional<LockCircle> circle{};
-  LockHolding holding{};  ///< from Held on
+  Holding holding{};  ///< from Held on
   Clock::time_point asked{};
   Clock::time_point held{};  ///< since when, from Held on
   Lease lease{};             ///< the session's: no server gives the lock away before its end
@@ -124,7 +124,7 @@ struct LockPlan {
 /// A lock of this process. Members may be called from any thread, but not under the Monitor.
 class Lock {
  public:
-  Lock(Monitor& monitor, LockPlan plan, const LockReporter& reporter);
+  Lock(Monitor& monitor, LockPlan plan, const LockConsole& reporter);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   ~Lock() = default;
@@ -170,7 +170,7 @@ class Lock {
   friend class CircleWatch;
 
   /// What its owners requested.
-  struct Requests {
+  struct Wishes {
     bool release = false;
     /// Set when the downgrade is done; the error is null if it succeeded.
     std::shared_ptr<Guarded<std::optional<std::exception_ptr>>> downgrade;
@@ -181,7 +181,7 @@ class Lock {
   Fiber fiber_;
   LossCommand loss_command_;
   Guarded<LockStatus> status_;
-  Guarded<Requests> requests_;
+  Guarded<Wishes> wishes_;
 };
 
 }  // namespace zksh

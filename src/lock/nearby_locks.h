@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/task.h"
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "client/node_path.h"
-#include "lock/lock_text.h"
-#include "lock/lock_view.h"
+#include "lock/text.h"
+#include "lock/view.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

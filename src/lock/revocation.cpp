@@ -3,10 +3,10 @@
 
 #include "base/quoting.h"
 #include "client/node_path.h"
-#include "lock/lock_options.h"
-#include "lock/lock_reader.h"
-#include "lock/lock_text.h"
-#include "lock/lock_view.h"
+#include "lock/options.h"
+#include "lock/reader.h"
+#include "lock/text.h"
+#include "lock/view.h"
 
 #include <fmt/format.h>
 

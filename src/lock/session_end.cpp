@@ -5,7 +5,7 @@
 #include "command/job_table.h"
 #include "command/transaction.h"
 #include "config/settings.h"
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 
 #include <fmt/ranges.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "lock/lock_text.h"
+#include "lock/text.h"
 
 #include <fmt/format.h>
 

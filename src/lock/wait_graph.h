@@ -1,7 +1,7 @@
 // WaitGraph: which sessions wait for which at locks, and the deadlocks among them.
 #pragma once
 
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -25,11 +25,11 @@ class ExclusiveLock final : public Recipe {
                [this](const std::string& guid) {
                  // The guid tells whether the node is ours if the answer is lost.
                  const auto* const gap = request_.owner.empty() ? "guid=" : " guid=";
-                 return LockNodesPlan{.nodes = {{.path = node_,
-                                                 .data = request_.owner + gap + guid,
-                                                 .acl = request_.acl,
-                                                 .mode = CreateMode::Ephemeral}},
-                                      .parents = request_.parent.value_or(CreateMode::Container)};
+                 return NodesPlan{.nodes = {{.path = node_,
+                                             .data = request_.owner + gap + guid,
+                                             .acl = request_.acl,
+                                             .mode = CreateMode::Ephemeral}},
+                                  .parents = request_.parent.value_or(CreateMode::Container)};
                }),
         watch_(requests_) {
     if (request_.read_write || request_.mode == LockMode::Shared)
@@ -42,7 +42,7 @@ class ExclusiveLock final : public Recipe {
 
   Task<bool> release() override { return nodes_.take_back(); }
 
-  const LockHolding& holding() const override { return nodes_.holding(); }
+  const Holding& holding() const override { return nodes_.holding(); }
 
  private:
   Task<> give_up() {
@@ -103,12 +103,12 @@ class ExclusiveLock final : public Recipe {
     if (!woken) throw LockBusy(request_.path() + " was not acquired in time");
   }
 
-  LockRequests requests_;
+  RecipeRequests requests_;
   const LockReport& report_;
   LockRequest request_;
   std::string node_;
   LockNodes nodes_;
-  LockWatch watch_;
+  RecipeWatch watch_;
   std::string reported_holder_;  ///< the holder last reported to the user
 };
 

@@ -73,7 +73,7 @@ class FairLock final : public Recipe {
     if (!held) throw LockLost(request_.path() + " was lost during the downgrade");
   }
 
-  const LockHolding& holding() const override { return nodes_.holding(); }
+  const Holding& holding() const override { return nodes_.holding(); }
 
  private:
   Task<> give_up() {
@@ -103,7 +103,7 @@ class FairLock final : public Recipe {
     }
   }
 
-  LockRequests requests_;
+  RecipeRequests requests_;
   LockRequest request_;
   Compat names_;
   LockNodes nodes_;

@@ -73,7 +73,7 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   // Not in the same transaction: the C client (3.8.0) aborts at the answer to a container in a
   // multi.
   const auto paths = parents_;
-  std::vector<LockRequests::Sent<Created>> parents;
+  std::vector<RecipeRequests::Sent<Created>> parents;
   parents.reserve(paths.size());
   for (const auto& path : paths)
     parents.push_back(
@@ -212,7 +212,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   std::set<std::string> parents;
   for (const auto& node : plan_.nodes) parents.emplace(parent_path(node.path));
   auto flushed = requests_.send_sync(*parents.begin());
-  std::vector<LockRequests::Sent<Children>> listings;
+  std::vector<RecipeRequests::Sent<Children>> listings;
   listings.reserve(parents.size());
   for (const auto& parent : parents) listings.push_back(requests_.send_children(parent));
   const auto sync = co_await requests_.answer(std::move(flushed));
@@ -352,7 +352,7 @@ bool LockNodes::lease_lasts() {
   return client.lease_lasts(client.lease().timeout / 3);
 }
 
-LockRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
+RecipeRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
   std::vector<Op> ops;
   ops.reserve(holding_.nodes.size());
   for (const auto& node : holding_.nodes) ops.emplace_back(CheckOp{.path = node});

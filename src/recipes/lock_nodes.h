@@ -2,7 +2,7 @@
 // behind.
 #pragma once
 
-#include "recipes/lock_requests.h"
+#include "recipes/recipe_requests.h"
 
 #include <functional>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace zksh {
 
 /// The nodes that a contender creates in one transaction.
-struct LockNodesPlan {
+struct NodesPlan {
   /// All are ephemeral and sequential, with the guid in their names; or there is only one, which is
   /// not sequential, with the guid in its data.
   std::vector<CreateOp> nodes;
@@ -32,11 +32,11 @@ struct LockNodesPlan {
 /// guid, since the old session's nodes will vanish (CURATOR-498).
 class LockNodes {
  public:
-  using Planner = std::function<LockNodesPlan(const std::string& guid)>;
+  using Planner = std::function<NodesPlan(const std::string& guid)>;
 
   /// `requests` must outlive it. `joins_many`: the nodes are for several queues, and others must be
   /// able to see that.
-  LockNodes(LockRequests& requests, Planner planner, bool joins_many = false)
+  LockNodes(RecipeRequests& requests, Planner planner, bool joins_many = false)
       : requests_(requests), planner_(std::move(planner)), joins_many_(joins_many) {}
 
   /// Creates the nodes with a new guid, also if previous ones are gone. Returns code::ok, or
@@ -65,7 +65,7 @@ class LockNodes {
   /// cancelled. Throws LockLost if one of the nodes or the session is gone.
   Task<> exchange(std::vector<Op> ops, std::vector<std::string> after);
 
-  const LockHolding& holding() const { return holding_; }
+  const Holding& holding() const { return holding_; }
   /// Whether they may be there: created, perhaps, and not taken back.
   bool may_exist() const { return asked_; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
@@ -88,12 +88,12 @@ class LockNodes {
   Task<std::optional<std::vector<std::string>>> find_by_names();
   Task<std::optional<std::vector<std::string>>> find_by_data();
   bool lease_lasts();
-  LockRequests::Sent<std::vector<OpResult>> send_check();
+  RecipeRequests::Sent<std::vector<OpResult>> send_check();
   Task<bool> await_lease();
   Task<bool> session_is_there();
   Task<int> remove();
 
-  LockRequests& requests_;
+  RecipeRequests& requests_;
   Planner planner_;
   bool joins_many_;
   bool containers_ = true;            ///< the server supports containers
@@ -103,11 +103,11 @@ class LockNodes {
 
   std::string guid_;
   std::string hex_;  ///< without dashes, as in kazoo's names
-  LockNodesPlan plan_;
+  NodesPlan plan_;
   bool asked_ = false;   ///< nodes with this guid may exist
   bool unsure_ = false;  ///< it is not known which session the nodes are in
-  LockHolding holding_;
-  std::optional<LockRequests::Sent<Stat>> token_asked_;  ///< in advance
+  Holding holding_;
+  std::optional<RecipeRequests::Sent<Stat>> token_asked_;  ///< in advance
 };
 
 }  // namespace zksh

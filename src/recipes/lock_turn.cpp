@@ -9,8 +9,8 @@
 
 namespace zksh {
 
-LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid) {
-  LockNodesPlan plan;
+NodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid) {
+  NodesPlan plan;
   for (const auto& prefix : contender_prefixes(names, request.mode, request.read_write, guid))
     plan.nodes.push_back({.path = join_path(request.path(), prefix),
                           .data = request.owner,
@@ -141,7 +141,7 @@ Task<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
 /// Reads the czxids: the parent's counter is exhausted, and only they tell who came first.
 Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std::string> names) {
   for (;;) {
-    std::vector<LockRequests::Sent<Stat>> questions;
+    std::vector<RecipeRequests::Sent<Stat>> questions;
     questions.reserve(names.size());
     for (const auto& name : names)
       questions.push_back(requests_.send(

@@ -3,7 +3,7 @@
 
 #include "recipes/lock_nodes.h"
 #include "recipes/lock_queue.h"
-#include "recipes/lock_requests.h"
+#include "recipes/recipe_requests.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace zksh {
 
 /// The nodes with which a contender with this guid joins the queue of a lock.
-LockNodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid);
+NodesPlan contender_plan(const LockRequest& request, Compat names, const std::string& guid);
 
 /// How a wait in a queue ends.
 enum class Turn {
@@ -33,7 +33,7 @@ class LockTurn {
  public:
   /// All references must outlive it. With RecipeKind::Herd, watches all children of the lock
   /// instead, so that every change wakes every contender (the herd effect).
-  LockTurn(LockRequests& requests, const LockReport& report, const LockRequest& request)
+  LockTurn(RecipeRequests& requests, const LockReport& report, const LockRequest& request)
       : requests_(requests),
         report_(report),
         request_(request),
@@ -75,11 +75,11 @@ class LockTurn {
   std::string path_of(const std::string& name) const;
   const std::string& called() const;
 
-  LockRequests& requests_;
+  RecipeRequests& requests_;
   const LockReport& report_;
   const LockRequest& request_;
   bool herd_;  ///< listings set a watch
-  LockWatch watch_;
+  RecipeWatch watch_;
   ChildListing listing_;
   bool gives_way_ = false;
   std::string obstacle_;

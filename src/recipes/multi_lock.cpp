@@ -60,7 +60,7 @@ class MultiLock final : public Recipe {
   }
 
   /// Nodes and tokens in the order of the paths as given.
-  const LockHolding& holding() const override { return holding_; }
+  const Holding& holding() const override { return holding_; }
 
  private:
   /// The queue of one path.
@@ -94,8 +94,8 @@ class MultiLock final : public Recipe {
       for (const auto& path : paths) queues.emplace_back(lock, path);
     }
 
-    LockNodesPlan plan(Compat names, const std::string& guid) const {
-      LockNodesPlan all;
+    NodesPlan plan(Compat names, const std::string& guid) const {
+      NodesPlan all;
       for (const auto& queue : queues) {
         auto one = contender_plan(queue.request, names, guid);
         all.parents = one.parents;
@@ -245,7 +245,7 @@ class MultiLock final : public Recipe {
     for (;;) {
       co_await requests_.connected();
       if (client.session_id() != session) co_return false;
-      std::vector<LockRequests::Sent<Stat>> questions;
+      std::vector<RecipeRequests::Sent<Stat>> questions;
       questions.reserve(nodes.size());
       for (const auto& node : nodes) questions.push_back(requests_.send_exists(node));
       bool lost = false;
@@ -347,18 +347,18 @@ class MultiLock final : public Recipe {
     co_return held;
   }
 
-  LockRequests requests_;
+  RecipeRequests requests_;
   const LockReport& report_;
   LockRequest request_;
   Compat names_;
   std::deque<Stage> stages_;
-  LockWatch watch_;
+  RecipeWatch watch_;
   Queue* stopped_at_ = nullptr;     ///< where the wait ended before all were held
   bool same_session_ = true;        ///< whether the node there was still in its session
   const Stage* joining_ = nullptr;  ///< the stage whose queues were joined last
-  std::vector<LockRequests::Sent<Stat>> existence_;  ///< reads that were sent ahead
+  std::vector<RecipeRequests::Sent<Stat>> existence_;  ///< reads that were sent ahead
   std::int64_t existence_session_ = 0;
-  LockHolding holding_;
+  Holding holding_;
 };
 
 }  // namespace

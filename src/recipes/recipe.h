@@ -92,7 +92,7 @@ struct LockRequest {
 };
 
 /// A held lock: its nodes exist, and belong to this session.
-struct LockHolding {
+struct Holding {
   std::vector<std::string> nodes;  ///< absolute paths
   std::int64_t token = 0;  ///< fencing token: the first node's czxid, which grows with every holder
   /// For several locks: the token of each, in the order of the paths; else empty.
@@ -119,7 +119,7 @@ class Recipe {
   /// UsageError if it is no write lock.
   virtual Task<> downgrade() { throw UsageError("only a write lock can be downgraded"); }
   /// Valid from the end of acquire until release.
-  virtual const LockHolding& holding() const = 0;
+  virtual const Holding& holding() const = 0;
 };
 
 // These create a contender, which has not sent anything yet. `client`, `fiber` and `report` must

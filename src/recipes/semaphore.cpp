@@ -27,15 +27,15 @@ LockRequest mutex_of(const LockRequest& request) {
 }
 
 /// `mutex`: the nodes of the mutex, which is given up in the same transaction.
-LockNodesPlan lease_plan(const LockRequest& request, const std::string& path, int quantity,
-                         const std::string& guid, const std::vector<std::string>& mutex) {
+NodesPlan lease_plan(const LockRequest& request, const std::string& path, int quantity,
+                     const std::string& guid, const std::vector<std::string>& mutex) {
   const CreateOp lease{.path = join_path(path, fmt::format("_c_{}-lease-", guid)),
                        .data = request.owner,
                        .acl = request.acl,
                        .mode = CreateMode::Ephemeral,
                        .sequential = true};
-  LockNodesPlan plan{.nodes = std::vector(static_cast<std::size_t>(quantity), lease),
-                     .parents = request.parent.value_or(CreateMode::Container)};
+  NodesPlan plan{.nodes = std::vector(static_cast<std::size_t>(quantity), lease),
+                 .parents = request.parent.value_or(CreateMode::Container)};
   for (const auto& node : mutex) plan.removals.push_back({.path = node});
   return plan;
 }
@@ -92,7 +92,7 @@ class Semaphore final : public Recipe {
 
   Task<bool> release() override { return leases_.take_back(); }
 
-  const LockHolding& holding() const override { return leases_.holding(); }
+  const Holding& holding() const override { return leases_.holding(); }
 
  private:
   /// What the node's data say about the number of leases.
@@ -313,7 +313,7 @@ class Semaphore final : public Recipe {
     report_.waiting(place);
   }
 
-  LockRequests requests_;
+  RecipeRequests requests_;
   const LockReport& report_;
   LockRequest request_;
   int count_;
@@ -325,13 +325,13 @@ class Semaphore final : public Recipe {
   LockNodes mutex_;
   LockTurn turn_;
   LockNodes leases_;
-  LockWatch watch_;  ///< on the leases
+  RecipeWatch watch_;  ///< on the leases
   ChildListing listing_;
 
-  std::optional<LockRequests::Sent<Node>> asked_count_;  ///< sent in advance
-  std::int32_t version_ = 0;                             ///< of the data last read
-  bool watches_ = false;                                 ///< the leases were listed with a watch
-  std::vector<std::string> names_;                       ///< of the leases, as last listed
+  std::optional<RecipeRequests::Sent<Node>> asked_count_;  ///< sent in advance
+  std::int32_t version_ = 0;                               ///< of the data last read
+  bool watches_ = false;                                   ///< the leases were listed with a watch
+  std::vector<std::string> names_;                         ///< of the leases, as last listed
   bool looked_at_others_ = false;
   bool wait_reported_ = false;  ///< the user knows that it waits for leases
 };

@@ -17,7 +17,7 @@
 #include "command/report.h"
 #include "command/transaction.h"
 #include "config/settings.h"
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 #include "sandbox/sandbox.h"
 #include "session/session.h"
 #include "shell/interpreter.h"
@@ -465,10 +465,10 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs` is set if lines are typed at a prompt, else null.
-LockReporter lock_reporter(Supervisor& base, const Settings& settings, const OutputStyle& style,
-                           CarriedOutput* programs, bool quiet) {
+LockConsole lock_reporter(Supervisor& base, const Settings& settings, const OutputStyle& style,
+                          CarriedOutput* programs, bool quiet) {
   auto& queue = base.queue;
-  LockReporter reporter{
+  LockConsole reporter{
       .say =
           [&queue, &settings, terminal = style.err_is_terminal](const std::string& line) {
             const bool json = settings.value("output") == "json";

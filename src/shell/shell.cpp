@@ -10,7 +10,7 @@
 #include "command/current_node.h"
 #include "command/report.h"
 #include "command/transaction.h"
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 #include "shell/complete.h"
 #include "shell/history_expansion.h"
 #include "shell/line_hint.h"

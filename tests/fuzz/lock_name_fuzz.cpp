@@ -1,7 +1,7 @@
 // Fuzzes what other clients put in a lock's queue: node names and data.
 #include "base/text.h"
 #include "fuzz.h"
-#include "lock/lock_text.h"
+#include "lock/text.h"
 #include "recipes/lock_name.h"
 
 namespace zksh::fuzz {

@@ -1,5 +1,5 @@
 // LockDeadlines: when a program under a lock is terminated and killed, on the test's own clock.
-#include "lock/lock_deadlines.h"
+#include "lock/deadlines.h"
 
 #include <gtest/gtest.h>
 

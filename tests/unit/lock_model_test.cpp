@@ -2,7 +2,7 @@
 // ensemble, in virtual time: is a program dead when the leader gives its lock away, and is none
 // ended while all is well? ZKSH_MODEL_HOLDS is the number of holds, ZKSH_MODEL_SEED the first seed.
 #include "client/lease_renewal.h"
-#include "lock/lock_deadlines.h"
+#include "lock/deadlines.h"
 #include "session/session_lease.h"
 
 #include <fmt/format.h>

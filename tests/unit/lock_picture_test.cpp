@@ -1,7 +1,6 @@
 // LockPicture: the output for people and programs, and what is left out for lack of room.
-#include "lock/lock_picture.h"
-
 #include "base/text.h"
+#include "lock/picture.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

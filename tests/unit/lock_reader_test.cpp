@@ -1,7 +1,6 @@
 // LockReader: what it reads, and what it reads again after a change.
-#include "lock/lock_reader.h"
-
 #include "fake_client.h"
+#include "lock/reader.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

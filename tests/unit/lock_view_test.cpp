@@ -1,5 +1,5 @@
 // LockView: the queue combined with the nodes' data and the servers' account.
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 // LockWatchdog: what it runs, what it ends, and when.
-#include "lock/lock_watchdog.h"
-
 #include "base/process_tree.h"
+#include "lock/watchdog.h"
 
 #include <gtest/gtest.h>
 

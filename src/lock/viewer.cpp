@@ -1,9 +1,9 @@
 // LockViewer: what `locks` shows of a lock, once or again and again.
-#include "lock/lock_viewer.h"
+#include "lock/viewer.h"
 
 #include "base/time.h"
 #include "config/settings.h"
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 #include "lock/own_locks.h"
 #include "lock/wait_graph.h"
 

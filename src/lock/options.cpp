@@ -1,8 +1,8 @@
 // LockOptions: the options shared by the commands that take a lock.
-#include "lock/lock_options.h"
+#include "lock/options.h"
 
 #include "base/text.h"
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include <fmt/core.h>
 

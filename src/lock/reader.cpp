@@ -1,5 +1,5 @@
 // LockReader: reads a lock's queue, once or after each change.
-#include "lock/lock_reader.h"
+#include "lock/reader.h"
 
 #include "client/node_path.h"
 #include "client/patient_connection.h"

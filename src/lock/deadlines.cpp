@@ -1,5 +1,5 @@
 // LockDeadlines: decides when a program under a lock is terminated and killed.
-#include "lock/lock_deadlines.h"
+#include "lock/deadlines.h"
 
 #include <algorithm>
 

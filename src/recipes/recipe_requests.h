@@ -1,4 +1,4 @@
-// LockRequests: the requests and watches of recipes, reported step by step.
+// RecipeRequests: the requests and watches of recipes, reported step by step.
 #pragma once
 
 #include "client/task.h"
@@ -33,9 +33,9 @@ void note_predecessor(const Outcome<Node>& predecessor, LockPlace& place);
 void note_holder(const Outcome<Node>& first, LockPlace& place);
 
 /// Used by one recipe, on the thread that drives its fiber.
-class LockRequests {
+class RecipeRequests {
  public:
-  LockRequests(Client& client, Fiber& fiber, const LockReport& report)
+  RecipeRequests(Client& client, Fiber& fiber, const LockReport& report)
       : client_(client), fiber_(fiber), report_(report) {}
 
   Client& client() { return client_; }
@@ -100,7 +100,7 @@ class LockRequests {
   /// place are not asked in a tight loop. Throws Cancelled, LockBusy at the deadline.
   Task<> pause_after_loss();
 
-  /// The contender's node, which LockWatch::event reads now and then; empty: none.
+  /// The contender's node, which RecipeWatch::event reads now and then; empty: none.
   void set_own_node(std::string path) { own_node_ = std::move(path); }
   const std::string& own_node() const { return own_node_; }
 
@@ -123,7 +123,7 @@ class LockRequests {
 
 /// Runs `attempt` with a deadline. If it fails, runs `give_back` to its end, without a deadline,
 /// before rethrowing.
-Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,
+Task<> attempt_until(Clock::time_point deadline, RecipeRequests& requests, Task<> attempt,
                      std::function<Task<>()> give_back);
 
 /// Finds the missing nodes among some and their ancestors, in one round trip. The reads can be sent
@@ -131,7 +131,7 @@ Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> 
 class AncestorSearch {
  public:
   /// `requests` must outlive it.
-  explicit AncestorSearch(LockRequests& requests) : requests_(requests) {}
+  explicit AncestorSearch(RecipeRequests& requests) : requests_(requests) {}
 
   /// Sends the reads. They wait (sync) for what is on its way to the server's tree. / counts as
   /// there.
@@ -148,22 +148,22 @@ class AncestorSearch {
   Task<std::optional<std::vector<std::string>>> missing();
 
  private:
-  LockRequests& requests_;
+  RecipeRequests& requests_;
   bool is_asked_ = false;
-  std::optional<LockRequests::Sent<Nothing>> flushed_{};
-  std::map<std::string, LockRequests::Sent<Stat>> asked_{};  ///< ancestors come first
+  std::optional<RecipeRequests::Sent<Nothing>> flushed_{};
+  std::map<std::string, RecipeRequests::Sent<Stat>> asked_{};  ///< ancestors come first
 };
 
 /// Creates the missing nodes of a path, ancestors as persistent, the last as `last`; they exist
 /// afterwards, whoever created them. Never creates /, the chroot: throws ZkError{no_node} if that
 /// is missing. Throws ZkError, LockBusy, Cancelled.
-Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl);
+Task<> make_ancestors(RecipeRequests& requests, std::string path, CreateMode last, Acl acl);
 
 /// At most one watch at a time, for one task.
-class LockWatch {
+class RecipeWatch {
  public:
   /// `requests` must outlive it.
-  explicit LockWatch(LockRequests& requests) : requests_(requests) {}
+  explicit RecipeWatch(RecipeRequests& requests) : requests_(requests) {}
 
   /// Reads a node and watches its data. A node that may not be read is watched nevertheless, and
   /// seems empty. If there is no such node, the code is no_node and no watch is set. Throws
@@ -184,7 +184,7 @@ class LockWatch {
   void arm(const std::string& path, WatchKind kind);
   bool is_over(const Monitor::Held& held) const;
 
-  LockRequests& requests_;
+  RecipeRequests& requests_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
   std::string path_;  ///< the watched path; empty: none
   WatchKind kind_ = WatchKind::OfData;
@@ -196,7 +196,7 @@ class LockWatch {
 class ChildListing {
  public:
   /// `watch` is set by listings with a watch. All references must outlive it.
-  ChildListing(LockRequests& requests, LockWatch& watch, const std::string& path)
+  ChildListing(RecipeRequests& requests, RecipeWatch& watch, const std::string& path)
       : requests_(requests), watch_(watch), path_(path) {}
 
   void ask(bool with_watch);
@@ -207,10 +207,10 @@ class ChildListing {
   void forget() { sent_.reset(); }
 
  private:
-  LockRequests& requests_;
-  LockWatch& watch_;
+  RecipeRequests& requests_;
+  RecipeWatch& watch_;
   const std::string& path_;
-  std::optional<LockRequests::Sent<Children>> sent_{};
+  std::optional<RecipeRequests::Sent<Children>> sent_{};
 };
 
 }  // namespace zksh

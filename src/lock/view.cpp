@@ -1,5 +1,5 @@
 // LockView: combines the queue, the nodes' data and the servers' account.
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include "base/number.h"
 #include "base/quoting.h"

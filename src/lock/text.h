@@ -14,7 +14,7 @@ namespace zksh {
 std::string asker_in_line(const Data& data);
 
 /// The fencing tokens, one for each path: "614313" or "614313 614320".
-std::string tokens_text(const LockHolding& holding, std::string_view separator = " ");
+std::string tokens_text(const Holding& holding, std::string_view separator = " ");
 /// A fencing token as -o json writes transaction IDs: "0x95fa9"; null if it is not known.
 Json token_json(std::int64_t token);
 

@@ -1,5 +1,5 @@
 // LockChecks: the transactions by which a session proves that it still holds its locks.
-#include "lock/lock_checks.h"
+#include "lock/checks.h"
 
 #include <algorithm>
 

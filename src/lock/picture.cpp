@@ -1,12 +1,12 @@
 // LockPicture: formats a lock's queue: a table, and chains of who waits for whom.
-#include "lock/lock_picture.h"
+#include "lock/picture.h"
 
 #include "base/column_table.h"
 #include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "lock/lock_text.h"
+#include "lock/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

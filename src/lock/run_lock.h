@@ -2,8 +2,8 @@
 #pragma once
 
 #include "command/command.h"
-#include "lock/lock_manager.h"
-#include "lock/lock_options.h"
+#include "lock/manager.h"
+#include "lock/options.h"
 
 namespace zksh {
 

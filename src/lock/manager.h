@@ -1,8 +1,8 @@
 // LockManager: the locks that this process holds or waits for, each managed by a task.
 #pragma once
 
+#include "lock/checks.h"
 #include "lock/lock.h"
-#include "lock/lock_checks.h"
 
 #include <chrono>
 #include <memory>
@@ -20,7 +20,7 @@ class CircleWatch;
 /// thread, but not under the Monitor.
 class LockManager {
  public:
-  LockManager(Client& client, LockReporter reporter);
+  LockManager(Client& client, LockConsole reporter);
   LockManager(const LockManager&) = delete;
   LockManager& operator=(const LockManager&) = delete;
   /// As close, without waiting.
@@ -73,7 +73,7 @@ class LockManager {
 
   Monitor& monitor_;
   Client& client_;
-  LockReporter reporter_;
+  LockConsole reporter_;
   LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
   std::unique_ptr<CircleWatch> circles_;

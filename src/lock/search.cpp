@@ -1,5 +1,5 @@
 // LockSearch: finds the locks in a subtree.
-#include "lock/lock_search.h"
+#include "lock/search.h"
 
 #include "client/node_path.h"
 #include "client/work_limits.h"

@@ -1,5 +1,5 @@
 // LockWatchdog: a process that runs a program under a lock, and ends all of it in time.
-#include "lock/lock_watchdog.h"
+#include "lock/watchdog.h"
 
 #include "base/process_setup.h"
 #include "base/process_title.h"

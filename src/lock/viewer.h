@@ -3,10 +3,10 @@
 
 #include "command/command.h"
 #include "ensemble/server_poller.h"
-#include "lock/lock_picture.h"
-#include "lock/lock_reader.h"
-#include "lock/lock_view.h"
 #include "lock/nearby_locks.h"
+#include "lock/picture.h"
+#include "lock/reader.h"
+#include "lock/view.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // LockKeeper: the task of a lock, from the request to the release.
-#include "lock/lock_keeper.h"
+#include "lock/keeper.h"
 
 #include "base/process.h"
 #include "client/lease_renewal.h"
-#include "lock/lock_text.h"
+#include "lock/text.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ double seconds(auto duration) { return std::chrono::duration<double>(duration).c
 /// Handles one lock. Used by the task that it runs in.
 class LockKeeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockReporter& reporter, LockChecks& checks)
+  LockKeeper(Client& client, Lock& lock, const LockConsole& reporter, LockChecks& checks)
       : client_(client),
         lock_(lock),
         monitor_(lock.monitor_),
@@ -50,7 +50,7 @@ class LockKeeper {
       end(LockEnd::Refused, {}, refusal);
       co_return;
     }
-    const Fiber::Shield shield(lock_.fiber_);  // from here on, requests_ decide
+    const Fiber::Shield shield(lock_.fiber_);  // from here on, wishes_ decide
     const bool asked = co_await asked_meanwhile();
     if (asked) {
       co_await decline();
@@ -194,9 +194,9 @@ class LockKeeper {
       const auto due = std::min({first_look, renewal_->next(), safe_until()});
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
-            const auto& requests = lock_.requests_(held);
+            const auto& wishes = lock_.wishes_(held);
             // `connect` replaces the session by one that is connected already.
-            return requests.release || requests.downgrade || !(*mailbox_)(held).empty() ||
+            return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
                    client_.state(held) != SessionState::Connected ||
                    client_.session_id(held) != session_;
           },
@@ -210,7 +210,7 @@ class LockKeeper {
       const auto requests = monitor_.with_lock([&](const Monitor::Held& held) {
         looked_ = looked_ && (*mailbox_)(held).empty();
         (*mailbox_)(held).clear();
-        return std::exchange(lock_.requests_(held).downgrade, nullptr);
+        return std::exchange(lock_.wishes_(held).downgrade, nullptr);
       });
       if (requests) co_await downgrade(*requests);
       if (!lost_.empty()) co_return;
@@ -246,7 +246,7 @@ class LockKeeper {
 
   bool wants_release() {
     return monitor_.with_lock(
-        [&](const Monitor::Held& held) { return lock_.requests_(held).release; });
+        [&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
   }
   void lose_unproven() {
     lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
@@ -261,7 +261,7 @@ class LockKeeper {
                     lock_.name(), std::max(left, 0.0)));
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
-          return client_.state(held) != SessionState::Connecting || lock_.requests_(held).release;
+          return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
         },
         wait_until(safe_until()));
     note_shorter_lease();
@@ -275,7 +275,7 @@ class LockKeeper {
     renewal_->sent(LeaseRenewal::Request::Read, BootClock::now());
     const bool answered = co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
-          return lock_.requests_(held).release ||
+          return lock_.wishes_(held).release ||
                  std::ranges::all_of(questions, [&](const Pending<Node>& question) {
                    return (*question)(held).has_value();
                  });
@@ -311,7 +311,7 @@ class LockKeeper {
       renewal_->sent(LeaseRenewal::Request::Check, check->sent);
       const bool answered = co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
-            return lock_.requests_(held).release || (*check->answer)(held).has_value();
+            return lock_.wishes_(held).release || (*check->answer)(held).has_value();
           },
           wait_until(safe_until()));
       if (!answered || too_late()) {
@@ -453,7 +453,7 @@ class LockKeeper {
   Client& client_;
   Lock& lock_;
   Monitor& monitor_;
-  const LockReporter& reporter_;
+  const LockConsole& reporter_;
   LockChecks& checks_;
   LockReport report_;
   std::unique_ptr<Recipe> recipe_;
@@ -469,7 +469,7 @@ class LockKeeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Task<> keep_lock(Client& client, Lock& lock, LockReporter reporter, LockChecks& checks) {
+Task<> keep_lock(Client& client, Lock& lock, LockConsole reporter, LockChecks& checks) {
   LockKeeper keeper(client, lock, reporter, checks);
   std::exception_ptr failure;
   try {

@@ -1,6 +1,6 @@
 // LockProgram: runs a program under a lock, and ensures that it is dead before another can hold the
 // lock.
-#include "lock/lock_program.h"
+#include "lock/program.h"
 
 #include "base/fd.h"
 #include "base/process.h"
@@ -9,8 +9,8 @@
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
 #include "base/text.h"
-#include "lock/lock_hold.h"
-#include "lock/lock_text.h"
+#include "lock/hold.h"
+#include "lock/text.h"
 #include "lock/token_file.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class LockedProgram {
         terminal_(!cx.background) {}
 
   int run(const std::function<void()>& after_success) {
-    HeldLock held(locks_, lock_);
+    ScopedLock held(locks_, lock_);
     // zksh's output comes before the program's. If it cannot be written, others that want the lock
     // are not kept waiting for that.
     if (!cx_.background) cx_.out.await_printed(Clock::now() + 1s);

@@ -3,8 +3,8 @@
 
 #include "base/json.h"
 #include "command/command.h"
-#include "lock/lock_manager.h"
-#include "lock/lock_options.h"
+#include "lock/manager.h"
+#include "lock/options.h"
 
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace zksh {
 
 /// For -o json: the lock's node, and its token, or the tokens of several locks.
-Json holding_json(const LockHolding& holding);
+Json holding_json(const Holding& holding);
 
 /// Writes the fencing token to a file if the options say so, prints the node of a held lock, and
 /// holds the lock until a stop, the end of --hold-for, a request to release it, or (in a command
@@ -32,12 +32,12 @@ int detach_lock(Context& cx, const std::vector<std::string>& command);
 
 /// Releases a lock, at the latest in the destructor, as LockManager::give_back; ends Lock::occupy
 /// before, if its owner has begun it for a program.
-class HeldLock {
+class ScopedLock {
  public:
-  HeldLock(LockManager& locks, Lock& lock) : locks_(locks), lock_(&lock) {}
-  HeldLock(const HeldLock&) = delete;
-  HeldLock& operator=(const HeldLock&) = delete;
-  ~HeldLock() { give_back(); }
+  ScopedLock(LockManager& locks, Lock& lock) : locks_(locks), lock_(&lock) {}
+  ScopedLock(const ScopedLock&) = delete;
+  ScopedLock& operator=(const ScopedLock&) = delete;
+  ~ScopedLock() { give_back(); }
 
   void give_back() {
     if (lock_ == nullptr) return;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include <cstddef>
 #include <cstdint>

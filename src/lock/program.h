@@ -3,8 +3,8 @@
 #pragma once
 
 #include "command/command.h"
-#include "lock/lock_options.h"
-#include "lock/lock_watchdog.h"
+#include "lock/options.h"
+#include "lock/watchdog.h"
 
 #include <functional>
 #include <memory>

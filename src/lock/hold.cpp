@@ -1,5 +1,5 @@
 // LockHold: holds a lock without a program, in the foreground or in a detached process.
-#include "lock/lock_hold.h"
+#include "lock/hold.h"
 
 #include "base/fd.h"
 #include "base/json.h"
@@ -7,7 +7,7 @@
 #include "base/process.h"
 #include "base/quoting.h"
 #include "config/settings.h"
-#include "lock/lock_text.h"
+#include "lock/text.h"
 #include "lock/token_file.h"
 
 #include <fmt/format.h>
@@ -250,7 +250,7 @@ class DetachedHolder {
 
 }  // namespace
 
-Json holding_json(const LockHolding& holding) {
+Json holding_json(const Holding& holding) {
   auto json = Json::object().set("node", holding.nodes.front());
   if (holding.tokens.empty())
     json.set("token", token_json(holding.token));
@@ -261,7 +261,7 @@ Json holding_json(const LockHolding& holding) {
 
 int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   auto& locks = cx.services.locks;
-  HeldLock held_lock(locks, lock);
+  ScopedLock held_lock(locks, lock);
   auto& monitor = cx.client.monitor();
   const auto until = options.hold_for ? Clock::now() + *options.hold_for : Clock::time_point::max();
   const auto holding = lock.status().holding;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "command/options.h"
+#include "lock/deadlines.h"
 #include "lock/lock.h"
-#include "lock/lock_deadlines.h"
 #include "recipes/recipe.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // LockCommand: takes and holds a lock; shared by all commands that take one.
-#include "lock/lock_command.h"
+#include "lock/run_lock.h"
 
 #include "base/number.h"
 #include "base/process.h"
@@ -10,12 +10,12 @@
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"
 #include "command/time_limit.h"
-#include "lock/lock_hold.h"
-#include "lock/lock_program.h"
-#include "lock/lock_text.h"
+#include "lock/hold.h"
+#include "lock/program.h"
+#include "lock/text.h"
 #include "lock/token_file.h"
-#include "recipes/lock_requests.h"
 #include "recipes/recipe.h"
+#include "recipes/recipe_requests.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,10 @@
 // LockManager: the locks that this process holds or waits for, each managed by a task.
-#include "lock/lock_manager.h"
+#include "lock/manager.h"
 
-#include "lock/lock_keeper.h"
-#include "lock/lock_text.h"
+#include "lock/keeper.h"
 #include "lock/nearby_locks.h"
 #include "lock/own_locks.h"
+#include "lock/text.h"
 #include "lock/wait_graph.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ constexpr Clock::duration longest_pause = 10s;
 class CircleWatch {
  public:
   /// All references must outlive it.
-  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter);
+  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter);
 
   /// The fiber of its task, which does not end; driven with those of the locks.
   Fiber& fiber() { return fiber_; }
@@ -49,12 +49,12 @@ class CircleWatch {
   Client& client_;
   Monitor& monitor_;
   Guarded<OwnLocks>& locks_;
-  const LockReporter& reporter_;
+  const LockConsole& reporter_;
   Fiber fiber_;
   NearbyLocks nearby_;
 };
 
-CircleWatch::CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockReporter& reporter)
+CircleWatch::CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter)
     : client_(client),
       monitor_(client.monitor()),
       locks_(locks),
@@ -139,7 +139,7 @@ void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
                             own_circle_text(circle), leave, give_back));
 }
 
-LockManager::LockManager(Client& client, LockReporter reporter)
+LockManager::LockManager(Client& client, LockConsole reporter)
     : monitor_(client.monitor()),
       client_(client),
       reporter_(std::move(reporter)),
@@ -304,8 +304,8 @@ void LockManager::close(std::chrono::milliseconds patience) {
   std::vector<Closing> closing;
   for (const auto& lock : locks()) {
     const auto stage = lock->status().stage;
-    const bool given_up = monitor_.with_lock(
-        [&](const Monitor::Held& held) { return lock->requests_(held).release; });
+    const bool given_up =
+        monitor_.with_lock([&](const Monitor::Held& held) { return lock->wishes_(held).release; });
     lock->release();
     if (stage >= LockStage::Held || !given_up)  // locks that are already gone have been reported
       closing.push_back({lock, stage >= LockStage::Held && stage != LockStage::Gone});

@@ -1,5 +1,5 @@
-// LockRequests: the requests and watches of recipes, reported step by step.
-#include "recipes/lock_requests.h"
+// RecipeRequests: the requests and watches of recipes, reported step by step.
+#include "recipes/recipe_requests.h"
 
 #include "base/time.h"
 #include "client/lease_renewal.h"
@@ -50,14 +50,14 @@ void note_holder(const Outcome<Node>& first, LockPlace& place) {
   place.holder_stays = stays(first);
 }
 
-void LockRequests::report_answer(const std::string& what, Clock::time_point at, int code,
-                                 const std::string& answer) const {
+void RecipeRequests::report_answer(const std::string& what, Clock::time_point at, int code,
+                                   const std::string& answer) const {
   const std::chrono::duration<double, std::milli> took = Clock::now() - at;
   report_.step(fmt::format("{}: {} ({:.2f} ms)", what,
                            code == code::ok ? answer : keeper_message(code, {}), took.count()));
 }
 
-std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
+std::deque<Event> RecipeRequests::take_events(const Mailbox& mailbox) const {
   auto events = fiber_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange((*mailbox)(held), {}); });
   for (const auto& event : events) {
@@ -68,7 +68,7 @@ std::deque<Event> LockRequests::take_events(const Mailbox& mailbox) const {
   return events;
 }
 
-Task<> LockRequests::connected() {
+Task<> RecipeRequests::connected() {
   bool loss_reported = false;
   for (;;) {
     const auto state = client_.current_state();
@@ -89,7 +89,7 @@ Task<> LockRequests::connected() {
   if (loss_reported) step("connected");
 }
 
-Task<> LockRequests::pause_after_loss() {
+Task<> RecipeRequests::pause_after_loss() {
   constexpr auto shortest = 10ms;
   constexpr auto longest = 1000ms;
   const auto now = Clock::now();
@@ -101,7 +101,7 @@ Task<> LockRequests::pause_after_loss() {
   if (Clock::now() >= deadline_) throw LockBusy("the place in the queue was lost again and again");
 }
 
-Task<> attempt_until(Clock::time_point deadline, LockRequests& requests, Task<> attempt,
+Task<> attempt_until(Clock::time_point deadline, RecipeRequests& requests, Task<> attempt,
                      std::function<Task<>()> give_back) {
   requests.set_deadline(deadline);
   std::exception_ptr failure;
@@ -143,7 +143,7 @@ Task<std::optional<std::vector<std::string>>> AncestorSearch::missing() {
   co_return missing;
 }
 
-Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last, Acl acl) {
+Task<> make_ancestors(RecipeRequests& requests, std::string path, CreateMode last, Acl acl) {
   if (path == "/") throw ZkError(code::no_node, path);  // a missing chroot is a mistyped one
   AncestorSearch search(requests);
   std::set<std::string> wanted{path};
@@ -154,7 +154,7 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
     const auto missing = co_await search.missing();
     if (!missing) continue;
     if (missing->empty()) co_return;
-    std::vector<LockRequests::Sent<Created>> sent;
+    std::vector<RecipeRequests::Sent<Created>> sent;
     sent.reserve(missing->size());
     for (const auto& node : *missing) {
       const CreateOp op{.path = node,
@@ -182,7 +182,7 @@ Task<> make_ancestors(LockRequests& requests, std::string path, CreateMode last,
   }
 }
 
-void LockWatch::arm(const std::string& path, WatchKind kind) {
+void RecipeWatch::arm(const std::string& path, WatchKind kind) {
   if (path != path_ || kind != kind_) drop();
   path_ = path;
   kind_ = kind;
@@ -192,12 +192,12 @@ void LockWatch::arm(const std::string& path, WatchKind kind) {
       [&](const Monitor::Held& held) { (*mailbox_)(held).clear(); });
 }
 
-Watch LockWatch::on_children(const std::string& path) {
+Watch RecipeWatch::on_children(const std::string& path) {
   arm(path, WatchKind::OfChildren);
   return Watch::into(mailbox_);
 }
 
-Task<Outcome<Node>> LockWatch::get(std::string path) {
+Task<Outcome<Node>> RecipeWatch::get(std::string path) {
   arm(path, WatchKind::OfData);
   auto& client = requests_.client();
   auto outcome = co_await requests_.answer(requests_.send(
@@ -213,18 +213,18 @@ Task<Outcome<Node>> LockWatch::get(std::string path) {
   co_return outcome;
 }
 
-bool LockWatch::is_over(const Monitor::Held& held) const {
+bool RecipeWatch::is_over(const Monitor::Held& held) const {
   auto& client = requests_.client();
   return !(*mailbox_)(held).empty() || client.state(held) != SessionState::Connected ||
          client.session_id(held) != session_;
 }
 
-Task<bool> LockWatch::event() {
+Task<bool> RecipeWatch::event() {
   using Request = LeaseRenewal::Request;
   auto& fiber = requests_.fiber();
   LeaseRenewal renewal(requests_.client().lease().timeout, LeaseRenewal::Stage::Waiting,
                        BootClock::now());
-  std::optional<LockRequests::Sent<Stat>> reading;
+  std::optional<RecipeRequests::Sent<Stat>> reading;
   bool woken = false;
   for (;;) {
     woken = co_await fiber.until([&](const Monitor::Held& held) { return is_over(held); },
@@ -250,7 +250,7 @@ Task<bool> LockWatch::event() {
   co_return woken;
 }
 
-void LockWatch::drop() {
+void RecipeWatch::drop() {
   if (!path_.empty()) requests_.client().drop_watches(std::exchange(path_, {}), mailbox_, kind_);
 }
 

@@ -1,10 +1,10 @@
 // LockText: one-line messages about locks.
-#include "lock/lock_text.h"
+#include "lock/text.h"
 
 #include "base/number.h"
 #include "base/text.h"
 #include "client/node_path.h"
-#include "lock/lock_view.h"
+#include "lock/view.h"
 
 #include <fmt/ranges.h>
 
@@ -60,7 +60,7 @@ std::string asker_in_line(const Data& data) {
   return at == std::string::npos ? "" : owner_in_line(data->substr(at + by.size()));
 }
 
-std::string tokens_text(const LockHolding& holding, std::string_view separator) {
+std::string tokens_text(const Holding& holding, std::string_view separator) {
   if (holding.tokens.empty()) return std::to_string(holding.token);
   return fmt::format("{}", fmt::join(holding.tokens, separator));
 }
