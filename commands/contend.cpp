@@ -34,6 +34,7 @@ struct Args {
   std::optional<Wanted> mode;
   std::optional<std::int64_t> readers;
   std::optional<Compat> compat;
+  std::optional<std::string> acl;
   std::optional<std::int64_t> sessions;
   bool draw = false;
   bool report = false;
@@ -59,6 +60,7 @@ void declare(Options& o, Args& a) {
   o.number("--readers", a.readers, "count", "Number of contenders that read; the others write.");
   o.choice("--compat", a.compat, compat_names, "names",
            "Node names of another library: curator (the default), kazoo or all, as for `lock`.");
+  declare_lock_acl(o, a.acl);
   o.number("--sessions", a.sessions, "count",
            "Number of sessions that the contenders share (1, the shell's own; for recipes other "
            "than fair one per contender, at most 50).");
@@ -84,7 +86,7 @@ std::size_t count_of(const std::optional<std::int64_t>& given, std::int64_t othe
   return static_cast<std::size_t>(count);
 }
 
-ContentionPlan plan_of(const Context& cx, const Args& a) {
+ContentionPlan plan_of(Context& cx, const Args& a) {
   ContentionPlan plan;
   plan.request.paths = {cx.resolve(a.path)};
   plan.contenders = count_of(a.contenders, 10, 1, most_contenders, "-n");
@@ -96,6 +98,7 @@ ContentionPlan plan_of(const Context& cx, const Args& a) {
   options.program = {"contend"};
   plan.request.owner = lock_owner(options);
   plan.request.compat = a.compat;
+  plan.request.acl = lock_acl(cx, a.acl, plan.request.path(), false);
   const auto mode = a.mode.value_or(Wanted::Exclusive);
   if (a.readers && a.mode && mode != Wanted::Write)
     throw UsageError("--readers can only be combined with --mode write");
@@ -120,7 +123,8 @@ void make_parent(Context& cx, const ContentionPlan& plan) {
   RecipeRequests requests(cx.client, fiber, report);
   requests.set_deadline(Clock::now() + plan.patience);
   try {
-    run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, open_acl()), cx.stop);
+    run_task(fiber, make_ancestors(requests, parent, CreateMode::Persistent, plan.request.acl),
+             cx.stop);
   } catch (const LockBusy& error) {
     throw LockBusy(fmt::format("{}: {}", parent, error.what()));
   }

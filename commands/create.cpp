@@ -30,7 +30,8 @@ void declare(Options& o, Args& a) {
   o.flag("-e,--ephemeral", a.ephemeral, "Ephemeral: removed when this session ends.");
   o.flag("-c,--container", a.container,
          "Container: removed some time after its last child is gone.");
-  o.flag("-p,--parents", a.parents, "Create missing parents, with null values.");
+  o.flag("-p,--parents", a.parents,
+         "Create missing parents, with null values, for anybody (world:anyone:cdrwa).");
   declare_force_acl(o, a.force);
   o.text("-t,--ttl", a.ttl,
          "Remove the node after this many milliseconds without a write, if it has no children.",
@@ -162,9 +163,11 @@ extern const Command create_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Create a node",
      .keywords = {"make", "mkdir", "TTL", "expire", "ephemeral", "sequential", "container"},
-     .details = "Creates a node; its parent must exist. Prints `Created` and the path on stderr, "
-                "as zkCli does. With -o plain the path goes to stdout, so that a script can read "
-                "the name of a sequential node.",
+     .details =
+         "Creates a node; its parent must exist. Prints `Created` and the path on stderr, "
+         "as zkCli does. With -o plain the path goes to stdout, so that a script can read "
+         "the name of a sequential node.\n\nThe ACL is that of the node alone. Its parent's ACL "
+         "decides who may delete it, and parents that -p creates are open to anybody.",
      .examples = {{"create /app hello", "Create a node with a value."},
                   {"create -e /app/me $'host=a\\npid=7'",
                    "An ephemeral node, removed when this session ends."},

@@ -69,8 +69,12 @@ class Options {
   void node(std::string_view name, auto& target, std::string_view help) {
     word(Argument::Kind::NodePath, name, target, help);
   }
-  void acl(std::string_view name, auto& target, std::string_view help) {
+  void acl(std::string_view name, std::string& target, std::string_view help) {
     word(Argument::Kind::AclList, name, target, help);
+  }
+  void acl(std::string_view names, std::optional<std::string>& target, std::string_view help,
+           std::string_view value = {}) {
+    word(Argument::Kind::AclList, names, target, help, value);
   }
   /// The name of a local file.
   void file(std::string_view name, std::string& target, std::string_view help) {

@@ -61,6 +61,10 @@ std::span<const Settings::Description> Settings::descriptions() {
        .help = "Show hints after the typed text.",
        .choices = {"on", "off"},
        .flag = &Settings::hints},
+      {.name = "lock-acl",
+       .initial = "world:anyone:cdrwa",
+       .help = "The ACL of the nodes that locks create, as for --acl of `lock`. By default anybody "
+               "may end a lock; creator: only who has an identity of this session."},
       {.name = "output",
        .initial = "zkcli",
        .help = "The output format: zkcli (as zkCli prints; also: text, table), plain (one item a "

@@ -2,7 +2,9 @@
 #include "lock/options.h"
 
 #include "base/text.h"
+#include "config/settings.h"
 #include "lock/view.h"
+#include "node/acl_argument.h"
 
 #include <fmt/core.h>
 
@@ -107,9 +109,11 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
            "How to create the lock's node if it is missing: container (the servers remove it some "
            "time after the last contender has gone) or persistent. Default: container; persistent "
            "with other names than Curator's, and on servers before 3.5.");
+  declare_lock_acl(o, a.acl);
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 if the place in the queue is lost, instead of queueing again.");
-  o.flag("--force", a.force, "Allow / and nodes below /zookeeper.");
+  o.flag("--force", a.force,
+         "Allow / and nodes below /zookeeper, and an ACL with an entry that nobody can ever meet.");
   o.flag("--nest", a.nest,
          "If this shell already holds the lock, count once more; `unlock` then counts down. "
          "Refused if it holds the lock in another mode or with fewer leases, or if the lock ends "
@@ -117,6 +121,27 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   o.flag("-q,--quiet", a.quiet, "Do not report waiting, acquiring and releasing.");
   o.flag("-v,--verbose", a.verbose, "Print each step: requests, watches, events.");
   o.program(a.program, "The program to run under the lock; its exit status is passed on.");
+}
+
+void declare_lock_acl(Options& options, std::optional<std::string>& into) {
+  options.acl(
+      "--acl", into,
+      "The ACL of the nodes that the lock creates, its missing parents included: "
+      "scheme:id:perms, separated by commas; creator stands for auth::cdrwa, whoever has an "
+      "identity of this session. Default: the setting lock-acl, world:anyone:cdrwa, with "
+      "which anybody may end the lock.",
+      "acl");
+}
+
+Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::string& path,
+             bool force) {
+  constexpr std::string_view creator = "creator";
+  auto text = ',' + option.value_or(cx.services.settings.value("lock-acl")) + ',';
+  for (auto at = text.find(",creator,"); at != std::string::npos; at = text.find(",creator,", at))
+    text.replace(at + 1, creator.size(), "auth::cdrwa");
+  auto acl = acl_argument(cx, text.substr(1, text.size() - 2), path, force);
+  refuse_empty(acl);
+  return acl;
 }
 
 void declare_once(Options& options, LockOptions& into) {

@@ -1,6 +1,7 @@
 // LockOptions: the options shared by the commands that take a lock.
 #pragma once
 
+#include "command/command.h"
 #include "command/options.h"
 #include "lock/deadlines.h"
 #include "lock/lock.h"
@@ -38,6 +39,7 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool guard = false;
   std::optional<Compat> compat;
   std::optional<CreateMode> parent;
+  std::optional<std::string> acl;
   std::optional<RecipeKind> recipe;
   bool no_requeue = false;
   bool force = false;
@@ -55,6 +57,12 @@ void declare_lock_options(Options& options, LockOptions& into, bool names);
 
 /// --once, of a command that nobody else holds the lock beside.
 void declare_once(Options& options, LockOptions& into);
+
+/// --acl.
+void declare_lock_acl(Options& options, std::optional<std::string>& into);
+/// The ACL that the option says, or else the setting lock-acl. Throws as acl_argument.
+Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::string& path,
+             bool force);
 
 /// Throws UsageError for options that contradict each other or the request, and for an invalid
 /// status.

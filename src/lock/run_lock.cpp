@@ -10,10 +10,12 @@
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"
 #include "command/time_limit.h"
+#include "config/settings.h"
 #include "lock/hold.h"
 #include "lock/program.h"
 #include "lock/text.h"
 #include "lock/token_file.h"
+#include "node/acl_argument.h"
 #include "recipes/recipe.h"
 #include "recipes/recipe_requests.h"
 
@@ -122,14 +124,12 @@ class OnceRecord {
     for (const auto& key : content.keys) data += key + '\n';
     GuardedClient guarded(cx_.client,
                           [&](const Monitor::Held& held) { return lock_.guards(held); });
+    const auto code_of = [&](const auto& sent) { return cx_.client.await(sent, cx_.stop).code; };
     const int result =
         content.version
-            ? guarded
-                  .await(
-                      guarded.start_set({.path = path_, .data = data, .version = *content.version}),
-                      cx_.stop)
-                  .code
-            : guarded.await(guarded.start_create({.path = path_, .data = data}), cx_.stop).code;
+            ? code_of(guarded.start_set({.path = path_, .data = data, .version = *content.version}))
+            : code_of(guarded.start_create(
+                  {.path = path_, .data = data, .acl = lock_.plan().request.acl}));
     // Somebody else may have created, changed or removed it meanwhile; it will be read again.
     const bool known = result == code::ok || result == code::lock_lost ||
                        is_connection_failure(result) || result == code::no_node ||
@@ -161,6 +161,7 @@ class LockRun {
     refuse_second_path();
     check_lock_options(o_, request_);
     for (const auto& path : request_.paths) refuse_path(path);
+    request_.acl = lock_acl(cx_, o_.acl, request_.path(), o_.force);
     if (o_.once) OnceRecord::check(request_.paths, *o_.once);
     if (cx_.rehearsal) return rehearse();
     if (!o_.detach && o_.nest && nested()) return status::ok;
@@ -170,7 +171,7 @@ class LockRun {
       if (!cx_.background) cx_.out.await_printed();
     }
     connect();
-    if (o_.detach) return detach_lock(cx_, cx_.words);
+    if (o_.detach) return detach();
     lock_ = cx_.services.locks.ask(plan());
     await();
     report(acquired_line(*lock_, lock_->status()));
@@ -182,6 +183,14 @@ class LockRun {
  private:
   void report(const std::string& line) const {
     if (!o_.quiet) cx_.services.locks.say(line);
+  }
+
+  /// The holder knows this zksh's settings from its words alone.
+  int detach() {
+    auto words = cx_.words;
+    if (!o_.acl)
+      words.insert(words.begin() + 1, {"--acl", cx_.services.settings.value("lock-acl")});
+    return detach_lock(cx_, words);
   }
 
   /// For --dry-run: shows who is there already.
@@ -370,6 +379,8 @@ class LockRun {
       std::rethrow_exception(error);
     } catch (const LockBusy& busy) {
       throw Error(busy.what(), o_.busy_code.value_or(status::lock_busy));
+    } catch (const ZkError& failure) {
+      throw ZkError(explained_acl(cx_, failure, request_.acl));
     }
   }
 
