@@ -271,17 +271,20 @@ const std::map<std::string_view, TextOf>& texts() {
 }
 
 /// With HTTP/1.0, the answer ends with the connection, and comes as it is (RFC 1945).
-std::string http_get(std::string_view host, std::string_view path) {
+std::string http_get(std::string_view host, std::string_view command) {
   return fmt::format(
-      "GET {} HTTP/1.0\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: application/json\r\n\r\n", path,
-      host);
+      "GET /commands/{} HTTP/1.0\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: "
+      "application/json\r\n\r\n",
+      command, host);
 }
 
-/// What is known of the answer to a word.
-struct WordAnswer {
-  std::vector<std::string> bodies;
-  std::string problem;  ///< the first of the commands'
-};
+std::string admin_problem(const ServerAddress& server, const std::string& problem) {
+  return fmt::format(
+      "{}: {}{}", server.text(), problem,
+      problem == no_tls_here
+          ? fmt::format("; --admin-server http://{} asks it without TLS", server.text())
+          : "");
+}
 
 std::optional<int> admin_port(std::string_view text) {
   const auto port = number_in<int>(text);
@@ -381,49 +384,75 @@ std::optional<ServerAddress> AdminServers::of(const ServerAddress& server) const
   return ServerAddress{.host = server.host, .port = *port_};
 }
 
+std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& requests,
+                                          const AdminServers& admin_servers, AskLimits limits) {
+  std::vector<AdminReply> replies(requests.size());
+  std::vector<ServerQuestion> questions;
+  std::vector<std::size_t> asked;  // the request of each
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto server = admin_servers.of(requests[i].server);
+    if (!server) {
+      replies[i].problem = "--admin-server names no AdminServer of " + requests[i].server.text();
+      continue;
+    }
+    asked.push_back(i);
+    questions.push_back({.server = *server,
+                         .word = http_get(server->text(), requests[i].command),
+                         .tls = admin_servers.tls()});
+  }
+  if (admin_servers.guessed()) limits.connect_by = Clock::now() + std::chrono::seconds(1);
+  auto answers = inquire(questions, limits);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    auto& reply = replies[asked[i]];
+    auto flaw = answers[i].problem;
+    if (flaw.empty()) reply.body = http_body(std::exchange(answers[i].text, {}), flaw);
+    if (!flaw.empty()) reply.problem = admin_problem(questions[i].server, flaw);
+  }
+  return replies;
+}
+
+std::map<std::string, std::string> admin_fields(std::string_view body) {
+  std::map<std::string, std::string> fields;
+  const auto take = [&](const Place& place, const std::optional<std::string>& value) {
+    if (place.size() == 1 && value) fields.insert_or_assign(place.front(), *value);
+  };
+  if (!read_json_values(body, take) || !fields.contains("command") || fields.contains("error"))
+    return {};
+  return fields;
+}
+
 std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,
                                     const AdminServers& admin_servers, const AskLimits& limits) {
   const auto time = limits.deadline - Clock::now();
   auto answers = inquire(questions, limits);
-  std::vector<ServerQuestion> requests;
+  std::vector<AdminRequest> requests;
   std::vector<std::size_t> asked;  // the question of each
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (!answers[i].turned_away && !is_refusal(answers[i].text)) continue;
-    const auto server = admin_servers.of(questions[i].server);
-    if (!server) continue;
+    if (!admin_servers.of(questions[i].server)) continue;
     for (const auto& command : admin_commands(questions[i].word)) {
       asked.push_back(i);
-      requests.push_back({.server = *server,
-                          .word = http_get(server->text(), "/commands/" + command),
-                          .tls = admin_servers.tls()});
+      requests.push_back({.server = questions[i].server, .command = command});
     }
   }
-  const auto now = Clock::now();
   auto admin_limits = limits;
-  admin_limits.deadline = now + time;
-  if (admin_servers.guessed()) admin_limits.connect_by = now + std::chrono::seconds(1);
-  auto replies = inquire(requests, admin_limits);
-  std::map<std::size_t, WordAnswer> words;
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    auto& [bodies, problem] = words[asked[i]];
-    auto flaw = replies[i].problem;
-    if (flaw.empty()) bodies.push_back(http_body(std::exchange(replies[i].text, {}), flaw));
-    if (problem.empty()) problem = flaw;
-  }
-  for (auto& [i, reply] : words) {
-    // They may be large, and are not needed any more.
-    const auto [bodies, problem] = std::exchange(reply, {});
-    auto answer = problem.empty() ? admin_answer(questions[i].word, bodies)
-                                  : ServerAnswer{.problem = problem};
-    if (answer.problem.empty()) {
-      answers[i] = std::move(answer);
-      continue;
+  admin_limits.deadline = Clock::now() + time;
+  auto replies = ask_admin_servers(requests, admin_servers, admin_limits);
+  for (std::size_t begin = 0, end = 0; begin < replies.size(); begin = end) {
+    std::vector<std::string> bodies;  // of one word; they may be large, and are needed only here
+    std::string problem;
+    for (; end < replies.size() && asked[end] == asked[begin]; ++end) {
+      bodies.push_back(std::exchange(replies[end].body, {}));
+      if (problem.empty()) problem = replies[end].problem;
     }
-    const auto server = admin_servers.of(questions[i].server)->text();
-    const auto remedy = answer.problem == no_tls_here
-                            ? fmt::format("; --admin-server http://{} asks it without TLS", server)
-                            : "";
-    answers[i].admin_problem = fmt::format("{}: {}{}", server, answer.problem, remedy);
+    const auto& question = questions[asked[begin]];
+    auto answer = problem.empty() ? admin_answer(question.word, bodies) : ServerAnswer{};
+    if (problem.empty() && answer.problem.empty())
+      answers[asked[begin]] = std::move(answer);
+    else
+      answers[asked[begin]].admin_problem =
+          problem.empty() ? admin_problem(*admin_servers.of(question.server), answer.problem)
+                          : problem;
   }
   return answers;
 }

@@ -53,10 +53,26 @@ class AdminServers {
   std::map<std::string, ServerAddress> named_;  ///< by ServerAddress::text()
 };
 
+/// A command of a server's AdminServer, such as "system_properties".
+struct AdminRequest {
+  ServerAddress server;  ///< for clients
+  std::string command;
+};
+struct AdminReply {
+  std::string body{};     ///< untrusted; empty if there is a problem
+  std::string problem{};  ///< for the user: "zk1:8080: Connection refused"
+};
+/// As inquire. If their addresses are guessed, AdminServers must accept the connection within a
+/// second.
+std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& requests,
+                                          const AdminServers& admin_servers, AskLimits limits);
+/// The values in a body outside of objects and lists; empty if it is not that of an AdminServer, or
+/// holds an error.
+std::map<std::string, std::string> admin_fields(std::string_view body);
+
 /// As inquire, but if a server does not allow a word or closes the connection, asks its
-/// AdminServer, within the same time again; if its address is guessed, it must accept the
-/// connection within a second. The answer then has the word's form. If that fails too, it is the
-/// server's own answer with admin_problem set.
+/// AdminServer, within the same time again. The answer then has the word's form. If that fails too,
+/// it is the server's own answer with admin_problem set.
 std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,
                                     const AdminServers& admin_servers, const AskLimits& limits);
 

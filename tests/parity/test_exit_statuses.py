@@ -124,6 +124,7 @@ TABLE = """
 2   reconfig
 2   redo abc
 1   who 0x5
+1   health --deep
 1   latency -n 1 -w --path /none
 2   latency -n 0
 3   latency 127.0.0.1:1

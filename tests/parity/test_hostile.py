@@ -87,7 +87,7 @@ CASES = {
                       f"getEphemerals {BAD}"],
     "grep": ["grep . /", "grep -n no {}", "grep -F -l o / {}", "grep -c . {}", f"grep . {MISSING}", f"grep {BAD} /",
              f"grep {typed('(' + ATTACK)} /", f"grep -F {BAD} /"],
-    "health": ["health", f"health {BAD}", f"health {typed('host' + ATTACK + ':1')}", "health 127.0.0.1:1"],
+    "health": ["health", "health --deep", "health --deep -o plain", f"health {BAD}", f"health {typed('host' + ATTACK + ':1')}", "health 127.0.0.1:1"],
     "help": [f"help {BAD}", "help"],
     "history": ["get {}", "history 100", f"history {BAD}"],
     "import": ["export {}/child ~/one", "import ~/one {}", f"import ~/one {typed('/new' + NAMES[0])}",

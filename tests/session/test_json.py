@@ -96,6 +96,7 @@ multi
 create /x x
 exec
 health
+health --deep
 latency -n 2
 4lw ruok
 4lw mntr
