@@ -56,8 +56,9 @@ void check_word(const Context& cx, const Args& a) {
         similar.empty() ? fmt::format("; known words: {}", fmt::join(known_words(), ", "))
                         : fmt::format("; did you mean {}?", fmt::join(similar, ", "))));
   }
-  if (a.word.size() != 4 ||
-      !std::ranges::all_of(a.word, [](unsigned char c) { return std::isalnum(c) != 0; }))
+  if (known == nullptr && (a.word.size() != 4 || !std::ranges::all_of(a.word, [](unsigned char c) {
+                             return std::isalnum(c) != 0;
+                           })))
     throw ValueError(fmt::format("{}: a word must have four letters or digits", a.word));
   if (cx.services.protection.read_only && !a.dry_run && (known == nullptr || known->writes))
     throw Error(fmt::format("4lw {} refused: this zksh is read-only, and the word {} change the "
@@ -174,7 +175,8 @@ std::string_view details() {
       "later, admin.portUnification) unless http:// stands before its address. The "
       "answer is shown in the word's own format. The AdminServer leaves some things out: "
       "directory sizes and observers for conf; connections and the time of day for dump, and on "
-      "followers the sessions too.\n\nThe exit status is 0 if every server answered, 1 if some "
+      "followers the sessions too. The words of more than four letters only AdminServers "
+      "know.\n\nThe exit status is 0 if every server answered, 1 if some "
       "did not, and 3 if none did.";
   return text;
 }

@@ -252,6 +252,8 @@ const std::map<std::string_view, TextOf>& texts() {
       {"icfg", [](Values values) { return values["initial_configuration"]; }},
       {"isro",
        [](Values values) { return std::string(values["read_only"] == "true" ? "ro" : "rw"); }},
+      {"last_snapshot", [](Values values) { return lines_text(values, "", "="); }},
+      {"leader", [](Values values) { return lines_text(values, "", "="); }},
       {"mntr", [](Values values) { return lines_text(values, "zk_", "\t"); }},
       {"ruok", [](Values) { return std::string("imok"); }},
       {"srst", [](Values) { return std::string("Server stats reset.\n"); }},
@@ -260,6 +262,7 @@ const std::map<std::string_view, TextOf>& texts() {
        [](Values values) {
          return stats_text(values, "Clients:\n" + values.connections() + '\n');
        }},
+      {"voting_view", membership},
       {"wchc", [](Values values) { return watches_text(values, watches_by_session); }},
       {"wchp", [](Values values) { return watches_text(values, sessions_by_path); }},
       {"wchs", [](Values values) {
@@ -424,10 +427,18 @@ std::map<std::string, std::string> admin_fields(std::string_view body) {
 std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,
                                     const AdminServers& admin_servers, const AskLimits& limits) {
   const auto time = limits.deadline - Clock::now();
-  auto answers = inquire(questions, limits);
+  std::vector<ServerQuestion> short_ones;
+  for (const auto& question : questions)
+    if (question.word.size() == 4) short_ones.push_back(question);
+  auto short_answers = inquire(short_ones, limits);
+  std::vector<ServerAnswer> answers(questions.size());
   std::vector<AdminRequest> requests;
   std::vector<std::size_t> asked;  // the question of each
-  for (std::size_t i = 0; i < questions.size(); ++i) {
+  for (std::size_t i = 0, next = 0; i < questions.size(); ++i) {
+    const bool is_short = questions[i].word.size() == 4;
+    answers[i] =
+        is_short ? std::move(short_answers[next++])
+                 : ServerAnswer{.problem = "only AdminServers know this word", .turned_away = true};
     if (!answers[i].turned_away && !is_refusal(answers[i].text)) continue;
     if (!admin_servers.of(questions[i].server)) continue;
     for (const auto& command : admin_commands(questions[i].word)) {

@@ -70,7 +70,8 @@ std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& reque
 /// holds an error.
 std::map<std::string, std::string> admin_fields(std::string_view body);
 
-/// As inquire, but if a server does not allow a word or closes the connection, asks its
+/// As inquire, but if a server does not allow a word, which only AdminServers know if it has more
+/// than four letters, or closes the connection, asks its
 /// AdminServer, within the same time again. The answer then has the word's form. If that fails too,
 /// it is the server's own answer with admin_problem set.
 std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,

@@ -16,7 +16,7 @@
 namespace zksh {
 namespace {
 
-constexpr std::array<FourLetterWord, 18> words{{
+constexpr std::array<FourLetterWord, 21> words{{
     {.word = "conf", .meaning = "its configuration", .has_fields = true},
     {.word = "cons", .meaning = "its client connections"},
     {.word = "crst", .meaning = "resets the connections' counters", .writes = true},
@@ -27,11 +27,16 @@ constexpr std::array<FourLetterWord, 18> words{{
     {.word = "hash", .meaning = "digests of the tree at recent zxids"},
     {.word = "icfg", .meaning = "the configuration that it was started with"},
     {.word = "isro", .meaning = "ro if read-only, else rw"},
+    {.word = "last_snapshot",
+     .meaning = "its last snapshot (AdminServer alone)",
+     .has_fields = true},
+    {.word = "leader", .meaning = "who leads (AdminServer alone)", .has_fields = true},
     {.word = "mntr", .meaning = "its metrics", .has_fields = true},
     {.word = "ruok", .meaning = "imok if it is running"},
     {.word = "srst", .meaning = "resets the server's counters", .writes = true},
     {.word = "srvr", .meaning = "version, role, load and latency", .has_fields = true},
     {.word = "stat", .meaning = "srvr, with its connections"},
+    {.word = "voting_view", .meaning = "the voters (AdminServer alone)", .has_fields = true},
     {.word = "wchc", .meaning = "watches by session"},
     {.word = "wchp", .meaning = "watches by path"},
     {.word = "wchs", .meaning = "the number of watches"},

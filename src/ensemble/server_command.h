@@ -24,7 +24,7 @@ struct FourLetterWord {
   bool writes = false;      ///< changes the server's state: its counters
   bool has_fields = false;  ///< its answer consists of lines with a key and a value
 };
-/// The words of ZooKeeper 3.4 to 3.9, in alphabetical order.
+/// The words of ZooKeeper 3.4 to 3.9, and those of AdminServers alone, in alphabetical order.
 std::span<const FourLetterWord> four_letter_words();
 
 /// Converts the lines "key=value", "key: value" and "key<TAB>value" of an answer to JSON, with

@@ -59,7 +59,8 @@ std::vector<Connection> parse_connections(std::string_view answer) {
                    .address = std::string(line.substr(slash + 1, end - slash - 1)),
                    .timeout = number_in<std::int64_t>(field(line, "to")),
                    .since = number_in<std::int64_t>(field(line, "est")),
-                   .last_request = std::string(field(line, "lop"))});
+                   .last_request = std::string(field(line, "lop")),
+                   .received = number_in<std::int64_t>(field(line, "recved"))});
   }
   return all;
 }

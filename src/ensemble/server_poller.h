@@ -43,11 +43,12 @@ struct ServersAccount {
 /// A client's connection, from a line of cons (ServerCnxn.dumpConnectionInfo). Untrusted.
 struct Connection {
   std::int64_t session = 0;
-  std::string address{};                  ///< the client's: "10.0.0.7:37520"
-  std::string server{};                   ///< the server that reported it
-  std::optional<std::int64_t> timeout{};  ///< of the session, in ms
-  std::optional<std::int64_t> since{};    ///< in ms since 1970, by the server's clock
-  std::string last_request{};             ///< "PING"
+  std::string address{};                   ///< the client's: "10.0.0.7:37520"
+  std::string server{};                    ///< the server that reported it
+  std::optional<std::int64_t> timeout{};   ///< of the session, in ms
+  std::optional<std::int64_t> since{};     ///< in ms since 1970, by the server's clock
+  std::string last_request{};              ///< "PING"
+  std::optional<std::int64_t> received{};  ///< requests on this connection
 };
 /// Parses an answer to cons. Leaves out connections without a session, such as those of four-letter
 /// words.

@@ -58,6 +58,7 @@ TABLE = """
 0   health
 0   wchc
 0   latency -n 1
+0   top -n 1 -i 100ms
 0   who /a
 0   history
 0   dump /a
@@ -127,7 +128,10 @@ TABLE = """
 1   health --deep
 1   latency -n 1 -w --path /none
 2   latency -n 0
+2   top -n 0
+2   top -i 1ms
 3   latency 127.0.0.1:1
+3   top -n 1 -i 100ms 127.0.0.1:1
 2   who 0x
 4   who /none
 2   4lw

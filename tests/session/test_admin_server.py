@@ -106,6 +106,14 @@ class Versions:
             found = json.loads(self.ask("who", "-o", "json", "0x5", status=1))
             self.assertIs(found["alive"], False)
 
+    def test_words_of_its_own(self):
+        found = json.loads(self.ask("4lw", "-o", "json", "last_snapshot"))
+        self.assertEqual({"zxid", "timestamp"}, {*found["fields"]})
+        self.assertRegex(self.ask("4lw", "last_snapshot"), r"^zxid=[0-9a-fx]+\ntimestamp=\d+\n$")
+        status, out, err, _ = run(self.server.address, "4lw", "leader", admin=self.admin)
+        self.assertEqual((3, ""), (status, out))
+        self.assertIn("it says: server is not initialized", err)
+
     def test_health(self):
         found = json.loads(self.ask("health", "-o", "json"))
         self.assertEqual((found["verdict"], found["notes"]), ("healthy", []))
@@ -149,6 +157,13 @@ class Versions:
                     znodes.create("/mine", b"", EPHEMERAL)
                     found = json.loads(run(ensemble.connect_string, "who", "-o", "json", "/mine", admin=admin)[1])
                     self.assertEqual((found["ownerSession"]["alive"], found["ownerSession"]["server"]), (True, follower.address))
+                leader = next(m for m in ensemble.servers if m.mode() == "leader")
+                port = ports[follower.number - 1]
+                _, out, _, _ = run(follower.address, "4lw", "-o", "json", "leader", follower.address, admin=port)
+                fields = json.loads(out)["fields"]
+                self.assertEqual((leader.number, "false"), (fields["leader_id"], fields["is_leader"]))
+                _, out, _, _ = run(follower.address, "4lw", "voting_view", follower.address, admin=port)
+                self.assertEqual(["server.1", "server.2", "server.3"], [line.partition("=")[0] for line in out.splitlines()])
                 # One that the leader would have to say is gone.
                 port = ports[follower.number - 1]
                 found = json.loads(run(follower.address, "who", "-o", "json", "0x5", admin=port)[1])

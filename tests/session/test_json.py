@@ -98,6 +98,7 @@ exec
 health
 health --deep
 latency -n 2
+top -n 1 -i 100ms
 4lw ruok
 4lw mntr
 who
@@ -321,7 +322,7 @@ WORDS = ("", "--nope", "/nope", "/nope/below x", "nope", "/a//b", "-o xml", "-o 
 WITH = {"watch": "-t 0s", "wait": "--exists -t 0s", "lock": "-n --hold-for 0s", "rlock": "-n --hold-for 0s",
         "wlock": "-n --hold-for 0s", "rwlock": "-n --hold-for 0s", "semaphore": "-n --hold-for 0s",
         "multilock": "-n --hold-for 0s", "elect": "-n --hold-for 0s", "contend": "-n 2", "fill": "-n 2", "repeat": "2",
-        "latency": "-n 1", "revoke": "-w 0s"}
+        "latency": "-n 1", "revoke": "-w 0s", "top": "-n 1 -i 100ms"}
 # They end the session or the script, or open another.
 LEFT_OUT = {"close", "connect", "quit"}
 # addauth's words are no nodes; setAcl refuses a malformed ACL before it looks at the node.
@@ -404,7 +405,7 @@ class Failures(JsonTest):
                 self.check_output(ran.stdout)
                 for error in self.check_errors(ran.stderr):
                     # Those that are about servers; and the word of grep is a pattern.
-                    if error["code"] == "ConnectionLoss" and name not in ("connect", "health", "latency", "4lw", "grep"):
+                    if error["code"] == "ConnectionLoss" and name not in ("connect", "health", "latency", "4lw", "grep", "top"):
                         self.assertEqual(error["path"], "/parent", error)
 
     def test_a_read_only_shell(self):

@@ -1,0 +1,327 @@
+// top: show what the servers and their clients are doing, again and again.
+#include "base/number.h"
+#include "base/time.h"
+#include "command/column_list.h"
+#include "command/command.h"
+#include "command/live_picture.h"
+#include "ensemble/ensemble_load.h"
+#include "ensemble/server_command.h"
+#include "node/node_json.h"
+
+#include <algorithm>
+
+namespace zksh::command_top {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sessions and their ephemerals rarely change, and a dump may be long.
+constexpr auto names_stay = 10s;
+
+struct Args {
+  std::vector<std::string> hosts;
+  std::optional<std::string> interval;
+  std::optional<std::int64_t> count;
+  std::optional<std::string> timeout;
+};
+
+void declare(Options& o, Args& a) {
+  o.words("host", a.hosts,
+          "host[:port]: the servers to ask; by default all members of the ensemble.");
+  o.text("-i,--interval", a.interval, "The time between two looks (2s).", "time");
+  o.number("-n,--count", a.count, "count", "End after this many times.");
+  declare_patience(o, a.timeout, "1s");
+}
+
+/// Asks the servers again and again.
+class Viewer {
+ public:
+  Viewer(Context& cx, const Args& a)
+      : cx_(cx),
+        asked_(servers_to_ask(cx, a.hosts)),
+        interval_(a.interval ? parse_duration(*a.interval, "-i") : 2s),
+        patience_(patience_of(a.timeout, 1s)) {
+    if (interval_ < 100ms) throw ValueError("-i must be at least 100ms");
+  }
+
+  /// Blocks until an interval has passed since the look before, and the servers have answered.
+  EnsembleLoad look() {
+    if (looked_ != Clock::time_point()) {
+      cx_.client.monitor().sleep_until(cx_.stop, looked_ + interval_);
+      if (cx_.stop.stop_requested()) throw Cancelled();
+    }
+    looked_ = Clock::now();
+    const bool with_names =
+        names_asked_ == Clock::time_point() || looked_ > names_asked_ + names_stay;
+    auto words = LoadMeter::words();
+    if (with_names) words.emplace_back("dump");
+    auto members = ask_members(asked_, words, patience_, cx_.stop).members;
+    if (with_names) take_names(members);
+    report_refusals(words, members);
+    return meter_.take(members, names_, Clock::now());
+  }
+
+ private:
+  void take_names(std::vector<MemberAnswers>& members) {
+    names_asked_ = looked_;
+    std::vector<ServerAnswer> dumps;
+    for (auto& member : members)
+      if (!member.answers.empty()) dumps.push_back(member.answers.back());
+    names_ = first_ephemerals(dumps);
+  }
+
+  /// Says once what is missing, though the server answers.
+  void report_refusals(const std::vector<std::string>& words,
+                       const std::vector<MemberAnswers>& members) {
+    for (const auto& member : members) {
+      if (member.answers.empty() || no_answer(words[0], member.answers[0])) continue;
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        const auto problem = no_answer(words[i], member.answers[i]);
+        if (!problem || !reported_.insert(member.name() + words[i]).second) continue;
+        cx_.out.err_line("{}: {}", cx_.out.shown_in_error(member.name()),
+                         cx_.out.shown_in_error(*problem));
+      }
+    }
+  }
+
+  Context& cx_;
+  ServersToAsk asked_;
+  std::chrono::milliseconds interval_;
+  std::chrono::milliseconds patience_;
+  LoadMeter meter_;
+  Clock::time_point looked_{};
+  Clock::time_point names_asked_{};
+  std::map<std::int64_t, std::string> names_;
+  std::set<std::string> reported_;
+};
+
+/// A count per second; in JSON the count.
+ColumnValue rate(std::optional<std::int64_t> count, std::chrono::milliseconds interval) {
+  if (!count || interval.count() <= 0) return {"-", Json()};
+  return {fmt::format("{:.1f}",
+                      static_cast<double>(*count) * 1000 / static_cast<double>(interval.count())),
+          Json(*count)};
+}
+
+ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
+  using Server = const ServerLoad&;
+  const auto interval = load.interval;
+  const bool problems =
+      std::ranges::any_of(load.servers, [](Server server) { return !server.problem.empty(); });
+  return {
+      {.title = "server", .key = "server", .value = [](Server s) { return ColumnValue(s.name); }},
+      {.key = "serverId", .value = [](Server s) { return ColumnValue(s.id); }, .plain = false},
+      {.title = "role",
+       .key = "role",
+       .value = [](Server s) { return ColumnValue(s.role); },
+       .gives_way = 3},
+      {.title = "requests/s",
+       .key = "requestCount",
+       .value = [interval](Server s) { return rate(s.requests, interval); },
+       .right = true},
+      {.title = "mean ms",
+       .value =
+           [](Server s) {
+             return ColumnValue(
+                 s.latency_us ? fmt::format("{:.1f}", static_cast<double>(*s.latency_us) / 1000)
+                              : "-",
+                 Json());
+           },
+       .right = true,
+       .plain = false,
+       .gives_way = 4},
+      {.key = "meanLatencyUs", .value = [](Server s) { return ColumnValue(s.latency_us); }},
+      {.title = "conns",
+       .key = "connections",
+       .value = [](Server s) { return ColumnValue(s.connections); },
+       .right = true,
+       .gives_way = 2},
+      {.title = "watches",
+       .key = "watchCount",
+       .value = [](Server s) { return ColumnValue(s.watches); },
+       .right = true,
+       .gives_way = 1},
+      {.title = problems ? "problem" : "",
+       .key = "problem",
+       .value = [](Server s) { return ColumnValue(s.problem); },
+       .elastic = problems},
+  };
+}
+
+ColumnList<ClientLoad> client_columns(std::chrono::milliseconds interval) {
+  using Client = const ClientLoad&;
+  return {
+      {.title = "client",
+       .key = "client",
+       .value = [](Client c) { return ColumnValue(c.address); }},
+      {.title = "requests/s",
+       .key = "requestCount",
+       .value = [interval](Client c) { return rate(c.requests, interval); },
+       .right = true},
+      {.title = "last",
+       .key = "lastRequest",
+       .value = [](Client c) { return ColumnValue(c.last_request); },
+       .gives_way = 3},
+      {.title = "session",
+       .key = "session",
+       .value =
+           [](Client c) {
+             const auto text = session_text(c.session);
+             return ColumnValue(text, Json(text));
+           },
+       .gives_way = 2},
+      {.title = "server",
+       .key = "server",
+       .value = [](Client c) { return ColumnValue(c.server); },
+       .gives_way = 1},
+      {.title = "ephemeral",
+       .key = "path",
+       .value = [](Client c) { return ColumnValue(c.ephemeral); },
+       .elastic = true},
+  };
+}
+
+ColumnList<NodeLoad> node_columns(std::chrono::milliseconds interval) {
+  using Node = const NodeLoad&;
+  return {
+      {.title = "below",
+       .key = "path",
+       .value = [](Node n) { return ColumnValue(n.path); },
+       .elastic = true},
+      {.title = "reads/s",
+       .key = "readCount",
+       .value = [interval](Node n) { return rate(n.reads, interval); },
+       .right = true},
+      {.title = "writes/s",
+       .key = "writeCount",
+       .value = [interval](Node n) { return rate(n.writes, interval); },
+       .right = true},
+  };
+}
+
+/// Keeps the rows that fit, with the titles; nothing if only those fit.
+std::vector<std::string> first_lines(std::vector<std::string> lines, std::size_t room) {
+  if (room < 2 || lines.size() < 2) return {};
+  if (lines.size() > room) lines.resize(room);
+  return lines;
+}
+
+/// `room`: the number of lines, which are then cut to `columns`; 0: no limit. Clients get what
+/// nodes do not need, and at least two thirds of what the servers leave.
+std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t columns,
+                                    std::size_t room) {
+  const std::string mark = terminal_shows_utf8() ? "…" : "...";
+  const bool cut = room > 0;
+  if (room == 0) room = load.servers.size() + load.clients.size() + load.nodes.size() + 5;
+  auto lines = table_lines(server_columns(load), load.servers, columns, mark);
+  if (lines.size() > room) lines.resize(room);
+  const auto append = [&](std::vector<std::string> more) {
+    if (more.empty()) return;
+    lines.emplace_back();
+    lines.insert(lines.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  };
+  const auto left = room - lines.size();
+  const auto for_nodes = load.nodes.empty() ? 0 : std::min(load.nodes.size() + 2, left / 3);
+  const auto for_clients = left - for_nodes;
+  append(first_lines(table_lines(client_columns(load.interval), load.clients, columns, mark),
+                     for_clients - std::min<std::size_t>(for_clients, 1)));
+  const auto rest = room - lines.size();
+  append(first_lines(table_lines(node_columns(load.interval), load.nodes, columns, mark),
+                     rest - std::min<std::size_t>(rest, 1)));
+  if (cut)
+    for (auto& line : lines) line = cut_to_width(line, columns, mark);
+  return lines;
+}
+
+template <class Row>
+void print_rows(Context& cx, const char* kind, const ColumnList<Row>& columns,
+                const std::vector<Row>& rows) {
+  for (const auto& row : rows)
+    cx.out.line("{}\t{}", kind, plain_line(columns, row, cx.out.style().out_is_terminal));
+}
+
+template <class Row>
+Json rows_json(const ColumnList<Row>& columns, const std::vector<Row>& rows) {
+  return Json::array(rows, [&](const Row& row) { return row_json(columns, row); });
+}
+
+void print(Context& cx, const EnsembleLoad& load, bool first) {
+  const auto servers = server_columns(load);
+  const auto clients = client_columns(load.interval);
+  const auto nodes = node_columns(load.interval);
+  if (cx.out.json()) {
+    print_json(cx, Json::object()
+                       .set_time("time", wall_clock_now())
+                       .set("intervalMs", load.interval.count())
+                       .set("servers", rows_json(servers, load.servers))
+                       .set("clients", rows_json(clients, load.clients))
+                       .set("namespaces", rows_json(nodes, load.nodes)));
+  } else if (cx.out.plain()) {
+    print_rows(cx, "server", servers, load.servers);
+    print_rows(cx, "client", clients, load.clients);
+    print_rows(cx, "node", nodes, load.nodes);
+  } else {
+    if (!first) cx.out.line("");
+    cx.out.lines(picture_of(load, cx.out.style().out_is_terminal ? terminal_size().columns : 0, 0));
+  }
+}
+
+int status_of(const EnsembleLoad& load) {
+  const auto silent = std::ranges::count_if(
+      load.servers, [](const ServerLoad& server) { return !server.problem.empty(); });
+  if (silent == std::ssize(load.servers)) return status::no_connection;
+  return silent == 0 ? status::ok : status::failure;
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.count && *a.count < 1) throw ValueError("-n must be at least 1");
+  Viewer viewer(cx, a);
+  LivePicture picture(cx.out);
+  const bool in_place = cx.out.style().format == Format::Zkcli && !cx.background &&
+                        cx.out.style().out_is_terminal && terminal_can_redraw();
+  cx.allow_move();
+  auto load = viewer.look();
+  for (std::int64_t number = 0;; ++number) {
+    if (in_place && !cx.was_suspended()) {
+      const auto size = terminal_size();
+      picture.draw(picture_of(load, size.columns, std::max<std::size_t>(size.lines, 2) - 1));
+    } else if (number > 0) {  // only then are there rates
+      print(cx, load, number == 1);
+    }
+    if (a.count && number >= *a.count) return status_of(load);
+    load = viewer.look();
+  }
+}
+
+}  // namespace
+
+extern const Command top_command = make_command<Args>(
+    {.name = "top",
+     .group = "Servers",
+     .summary = "Show what the servers and their clients are doing",
+     .keywords = {"load", "busy", "requests", "clients", "monitor", "rate", "throughput"},
+     .details =
+         "Shows three tables, and shows them anew every two seconds, on a terminal in place, until "
+         "Ctrl-C: the servers with their requests per second, the mean time of these, connections "
+         "and watches; the clients, the busiest first, with their requests per second, the last of "
+         "them, the session, its server, and its first ephemeral, which often has the client's "
+         "name; and the nodes below / with the reads and writes per second of each and all below "
+         "it (ZooKeeper 3.6 and later). A terminal shows as many as fit. The mean time is that "
+         "since the server's start before 3.6. Counters that were reset, as by srst or a restart, "
+         "start anew.\n\nEvery member is asked mntr and cons each time, and dump from time to "
+         "time, or its AdminServer (see `help 4lw`); these questions count as requests, too. No "
+         "session is needed.\n\n-o plain prints a line for each with tabs between the fields: "
+         "server, name, role, requests per second, mean time in microseconds, connections, "
+         "watches, problem; client, address, requests per second, last request, session, server, "
+         "ephemeral; node, path, reads and writes per second. JSON has the counts of the interval "
+         "instead.\n\nWith -n, the status is 1 if a server did not answer in the end, and 3 if "
+         "none "
+         "did.",
+     .examples = {{"top -n 1 -i 1s", "Who is busy just now?"},
+                  {"top -o json -n 1 -i 1s", "The same for scripts."}},
+     .json = "time intervalMs servers clients namespaces",
+     .needs = Needs::Nothing,
+     .strict = true},
+    declare, run);
+}  // namespace zksh::command_top

@@ -1,0 +1,94 @@
+// ColumnList: the columns of a command's rows, said once for its table, its plain lines and JSON.
+#pragma once
+
+#include "base/column_table.h"
+#include "base/json.h"
+#include "base/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+/// What a column holds of a row. Unknown values are "-" in text, and null in JSON.
+struct ColumnValue {
+  std::string text;  ///< untrusted
+  Json json{};
+
+  ColumnValue(const std::string& value)
+      : text(value.empty() ? "-" : value), json(Json::text_or_null(value)) {}
+  template <std::integral Number>
+  ColumnValue(const std::optional<Number>& value)
+      : text(value ? fmt::format("{}", *value) : "-"), json(value) {}
+  ColumnValue(std::string shown, Json value) : text(std::move(shown)), json(std::move(value)) {}
+};
+
+template <class Row>
+struct ListedColumn {
+  std::string_view title{};  ///< in the table; empty: not there
+  std::string_view key{};    ///< of the JSON field; empty: not there
+  std::function<ColumnValue(const Row&)> value;
+  bool right = false;    ///< right-aligned in the table, for numbers
+  bool plain = true;     ///< in plain lines
+  int gives_way = 0;     ///< where the table is too wide, 1 is left out first; 0: never
+  bool elastic = false;  ///< cut then, down to least_elastic; one at most
+};
+template <class Row>
+using ColumnList = std::vector<ListedColumn<Row>>;
+
+/// Columns that an elastic one keeps, if its cells need as many.
+inline constexpr std::size_t least_elastic = 20;
+
+/// The lines of a table of the rows, the titles first, and escaped. `width`: that of the terminal;
+/// 0: no limit. Numbers are never cut, and so lines may be longer. `mark` ends a cell that was cut.
+template <class Row>
+std::vector<std::string> table_lines(const ColumnList<Row>& columns, const std::vector<Row>& rows,
+                                     std::size_t width, const std::string& mark) {
+  ColumnTable table;
+  std::map<int, std::size_t> giving_way;
+  for (const auto& column : columns) {
+    if (column.title.empty()) continue;
+    const auto number =
+        table.add(std::string(column.title), column.right, rows,
+                  [&](const Row& row) { return escape_for_terminal(column.value(row).text); });
+    if (column.elastic) table.set_elastic(number);
+    if (column.gives_way > 0) giving_way[column.gives_way] = number;
+  }
+  for (const auto& [order, number] : giving_way)
+    if (width > 0 && table.width(least_elastic) > width) table.drop(number);
+  return table.lines(width == 0 ? 0 : std::max(width, table.width(least_elastic)), mark);
+}
+
+/// A row's values with tabs between them. `escape`: for a terminal.
+template <class Row>
+std::string plain_line(const ColumnList<Row>& columns, const Row& row, bool escape) {
+  std::string line;
+  bool first = true;
+  for (const auto& column : columns)
+    if (column.plain) {
+      const auto text = column.value(row).text;
+      line += std::exchange(first, false) ? "" : "\t";
+      line += escape ? escape_for_terminal(text) : text;
+    }
+  return line;
+}
+
+template <class Row>
+Json row_json(const ColumnList<Row>& columns, const Row& row) {
+  auto json = Json::object();
+  for (const auto& column : columns)
+    if (!column.key.empty()) json.set(column.key, column.value(row).json);
+  return json;
+}
+
+}  // namespace zksh
