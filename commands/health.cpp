@@ -1,7 +1,7 @@
 // health: show whether the ensemble has a quorum, and the state of its servers.
 #include "ensemble/health.h"
 
-#include "base/column_table.h"
+#include "command/column_list.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/progress.h"
@@ -43,55 +43,65 @@ void declare(Options& o, Args& a) {
   declare_work_limits(o, a.work);
 }
 
-template <class T>
-std::string cell(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "-";
+std::string zxid_of(const MemberHealth& member) {
+  return member.zxid ? zxid_text(*member.zxid) : "";
 }
 
-std::string cell(const std::string& text) { return text.empty() ? "-" : text; }
-
-std::string zxid_text(const MemberHealth& member) {
-  return member.zxid ? fmt::format("0x{:x}", *member.zxid) : "-";
-}
-
-std::string latency_text(const MemberHealth& member) {
-  if (!member.mean_latency_us || !member.max_latency_us) return "-";
+std::string latency_of(const MemberHealth& member) {
+  if (!member.mean_latency_us || !member.max_latency_us) return "";
   return fmt::format("{:.1f}/{}", static_cast<double>(*member.mean_latency_us) / 1000,
                      *member.max_latency_us / 1000);
 }
 
-std::string state_text(const MemberHealth& member) {
+std::string state_of(const MemberHealth& member) {
   if (!member.asked) return "not asked: its client address is not known";
   return member.problem.empty() ? "serves" : member.problem;
 }
 
-void print_table(Context& cx, const Health& health) {
-  ColumnTable table;
-  const auto add = [&](const char* title, bool right, auto&& text_of) {
-    return table.add(title, right, health.members, [&](const MemberHealth& member) {
-      return escape_for_terminal(text_of(member));
-    });
+std::string problem_of(const MemberHealth& member) {
+  return member.serves() ? "" : state_of(member);
+}
+
+ColumnValue serves(const MemberHealth& member) { return {"", Json(member.serves())}; }
+
+ColumnList<MemberHealth> member_columns() {
+  using Member = MemberHealth;
+  return {
+      {.title = "server", .key = "server", .value = &Member::name},
+      {.title = "id", .key = "serverId", .value = &Member::id, .right = true, .gives_way = 2},
+      {.key = "serves", .value = serves, .plain = false},
+      {.title = "role", .key = "role", .value = &Member::role},
+      {.key = "serverVersion", .value = &Member::version, .plain = false},
+      {.title = "zxid", .key = "zxid", .value = zxid_of, .right = true, .gives_way = 3},
+      {.title = "behind", .key = "behind", .value = &Member::behind, .right = true},
+      {.title = "conns",
+       .key = "connections",
+       .value = &Member::connections,
+       .right = true,
+       .gives_way = 5},
+      {.title = "pending",
+       .key = "outstanding",
+       .value = &Member::outstanding,
+       .right = true,
+       .gives_way = 4},
+      {.title = "avg/max ms", .value = latency_of, .right = true, .plain = false, .gives_way = 6},
+      {.key = "meanLatencyUs", .value = &Member::mean_latency_us},
+      {.key = "maxLatencyUs", .value = &Member::max_latency_us},
+      {.key = "nodes", .value = &Member::nodes, .plain = false},
+      {.key = "watchCount", .value = &Member::watches, .plain = false},
+      {.key = "pendingSyncs", .value = &Member::pending_syncs, .plain = false},
+      {.key = "openFiles", .value = &Member::open_files, .plain = false},
+      {.key = "maxFiles", .value = &Member::max_files, .plain = false},
+      {.title = "version", .value = &Member::version, .gives_way = 1},
+      {.title = "state", .value = state_of, .elastic = true},
+      {.key = "problem", .value = problem_of, .plain = false},
   };
-  using Member = const MemberHealth&;
-  add("server", false, [](Member m) { return m.name; });
-  const auto id = add("id", true, [](Member m) { return cell(m.id); });
-  add("role", false, [](Member m) { return cell(m.role); });
-  const auto zxid = add("zxid", true, zxid_text);
-  add("behind", true, [](Member m) { return cell(m.behind); });
-  const auto connections = add("conns", true, [](Member m) { return cell(m.connections); });
-  const auto pending = add("pending", true, [](Member m) { return cell(m.outstanding); });
-  const auto latency = add("avg/max ms", true, latency_text);
-  const auto version = add("version", false, [](Member m) { return cell(m.version); });
-  table.set_elastic(add("state", false, state_text));
-  std::size_t columns = 0;
-  if (cx.out.style().out_is_terminal) {
-    constexpr std::size_t least_state = 20;
-    for (const auto column : {version, id, zxid, pending, connections, latency})
-      if (table.width(least_state) > terminal_size().columns) table.drop(column);
-    // Numbers are never cut; long lines wrap.
-    columns = std::max(terminal_size().columns, table.width(least_state));
-  }
-  cx.out.lines(table.lines(columns, terminal_shows_utf8() ? "…" : "..."));
+}
+
+void print_table(Context& cx, const Health& health) {
+  const auto width = cx.out.style().out_is_terminal ? terminal_size().columns : 0;
+  cx.out.lines(
+      table_lines(member_columns(), health.members, width, terminal_shows_utf8() ? "…" : "..."));
 }
 
 void print_verdict(Context& cx, const Health& health) {
@@ -143,63 +153,43 @@ void print_deep(Context& cx, const DeepHealth& deep) {
   print_unchecked(cx, deep);
 }
 
-void print_plain_deep(Context& cx, const DeepHealth& deep) {
-  for (const auto& each : deep.findings())
-    cx.out.line("finding\t{}\t{}\t{}\t{}\t{}\t{}\t{}", name_of(check_names, each.check),
-                cell(each.server), cx.out.shown(cell(each.path)), cell(each.measured),
-                cell(each.limit), cx.out.shown(each.problem), each.remedy);
-  for (const auto& each : deep.unchecked())
-    cx.out.line("unchecked\t{}\t{}\t{}", name_of(check_names, each.check), cell(each.server),
-                cx.out.shown(each.reason));
+template <class Row>
+std::string check_of(const Row& row) {
+  return std::string(name_of(check_names, row.check));
 }
 
-Json finding_json(const HealthFinding& finding) {
-  return Json::object()
-      .set("check", name_of(check_names, finding.check))
-      .set("server", Json::text_or_null(finding.server))
-      .set("path", Json::text_or_null(finding.path))
-      .set("problem", finding.problem)
-      .set("measured", finding.measured)
-      .set("limit", finding.limit)
-      .set("sessions", Json::array(finding.sessions, session_text))
-      .set("remedy", finding.remedy);
+ColumnValue sessions_of(const HealthFinding& finding) {
+  return {"", Json::array(finding.sessions, session_text)};
 }
 
-Json unchecked_json(const Unchecked& unchecked) {
-  return Json::object()
-      .set("check", name_of(check_names, unchecked.check))
-      .set("server", Json::text_or_null(unchecked.server))
-      .set("reason", unchecked.reason);
+ColumnList<HealthFinding> finding_columns() {
+  return {
+      {.key = "check", .value = check_of<HealthFinding>},
+      {.key = "server", .value = &HealthFinding::server},
+      {.key = "path", .value = &HealthFinding::path},
+      {.key = "problem", .value = &HealthFinding::problem},
+      {.key = "measured", .value = &HealthFinding::measured},
+      {.key = "limit", .value = &HealthFinding::limit},
+      {.key = "sessions", .value = sessions_of, .plain = false},
+      {.key = "remedy", .value = &HealthFinding::remedy},
+  };
+}
+
+ColumnList<Unchecked> unchecked_columns() {
+  return {
+      {.key = "check", .value = check_of<Unchecked>},
+      {.key = "server", .value = &Unchecked::server},
+      {.key = "reason", .value = &Unchecked::reason},
+  };
 }
 
 void print_plain(Context& cx, const Health& health, const std::optional<DeepHealth>& deep) {
-  for (const auto& m : health.members)
-    cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", m.name, cell(m.id), cell(m.role),
-                zxid_text(m), cell(m.behind), cell(m.connections), cell(m.outstanding),
-                cell(m.mean_latency_us), cell(m.max_latency_us), cell(m.version), state_text(m));
-  if (deep) print_plain_deep(cx, *deep);
+  print_rows(cx.out, "", member_columns(), health.members);
+  if (deep) {
+    print_rows(cx.out, "finding\t", finding_columns(), deep->findings());
+    print_rows(cx.out, "unchecked\t", unchecked_columns(), deep->unchecked());
+  }
   cx.out.line("{}\t{}", name_of(verdict_names, health.verdict), health.summary);
-}
-
-Json member_json(const MemberHealth& m) {
-  return Json::object()
-      .set("server", m.name)
-      .set("serverId", m.id)
-      .set("serves", m.serves())
-      .set("role", Json::text_or_null(m.role))
-      .set("serverVersion", Json::text_or_null(m.version))
-      .set("zxid", m.zxid ? Json(zxid_text(m)) : Json())
-      .set("behind", m.behind)
-      .set("connections", m.connections)
-      .set("outstanding", m.outstanding)
-      .set("meanLatencyUs", m.mean_latency_us)
-      .set("maxLatencyUs", m.max_latency_us)
-      .set("nodes", m.nodes)
-      .set("watchCount", m.watches)
-      .set("pendingSyncs", m.pending_syncs)
-      .set("openFiles", m.open_files)
-      .set("maxFiles", m.max_files)
-      .set("problem", m.serves() ? Json() : Json(state_text(m)));
 }
 
 /// As for all commands: a false answer is 1, and no server is no_connection.
@@ -228,10 +218,10 @@ void print_json_health(Context& cx, const Health& health, const std::optional<De
                   .set("syncedFollowers", health.synced_followers)
                   .set("problems", Json::array(health.problems))
                   .set("notes", Json::array(health.notes))
-                  .set("members", Json::array(health.members, member_json));
+                  .set("members", rows_json(member_columns(), health.members));
   if (deep)
-    json.set("findings", Json::array(deep->findings(), finding_json))
-        .set("unchecked", Json::array(deep->unchecked(), unchecked_json))
+    json.set("findings", rows_json(finding_columns(), deep->findings()))
+        .set("unchecked", rows_json(unchecked_columns(), deep->unchecked()))
         .set("passed", Json::array(deep->passed(),
                                    [](Check check) { return Json(name_of(check_names, check)); }));
   print_json(cx, json);
@@ -352,7 +342,7 @@ extern const Command health_command = make_command<Args>(
          "plain prints a "
          "line for each member with tabs between the fields (server, id, role, zxid, behind, "
          "connections, pending, mean and longest latency in microseconds, version, state), with "
-         "--deep a line for each finding (finding, check, server, node, figure, limit, problem, "
+         "--deep a line for each finding (finding, check, server, node, problem, figure, limit, "
          "remedy) and each check that was not possible (unchecked, check, server, reason), then a "
          "line with the verdict.",
      .examples = {{"health", "Is the ensemble healthy?"},

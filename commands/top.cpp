@@ -109,12 +109,9 @@ ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
   const bool problems =
       std::ranges::any_of(load.servers, [](Server server) { return !server.problem.empty(); });
   return {
-      {.title = "server", .key = "server", .value = [](Server s) { return ColumnValue(s.name); }},
-      {.key = "serverId", .value = [](Server s) { return ColumnValue(s.id); }, .plain = false},
-      {.title = "role",
-       .key = "role",
-       .value = [](Server s) { return ColumnValue(s.role); },
-       .gives_way = 3},
+      {.title = "server", .key = "server", .value = &ServerLoad::name},
+      {.key = "serverId", .value = &ServerLoad::id, .plain = false},
+      {.title = "role", .key = "role", .value = &ServerLoad::role, .gives_way = 3},
       {.title = "requests/s",
        .key = "requestCount",
        .value = [interval](Server s) { return rate(s.requests, interval); },
@@ -130,20 +127,20 @@ ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
        .right = true,
        .plain = false,
        .gives_way = 4},
-      {.key = "meanLatencyUs", .value = [](Server s) { return ColumnValue(s.latency_us); }},
+      {.key = "meanLatencyUs", .value = &ServerLoad::latency_us},
       {.title = "conns",
        .key = "connections",
-       .value = [](Server s) { return ColumnValue(s.connections); },
+       .value = &ServerLoad::connections,
        .right = true,
        .gives_way = 2},
       {.title = "watches",
        .key = "watchCount",
-       .value = [](Server s) { return ColumnValue(s.watches); },
+       .value = &ServerLoad::watches,
        .right = true,
        .gives_way = 1},
       {.title = problems ? "problem" : "",
        .key = "problem",
-       .value = [](Server s) { return ColumnValue(s.problem); },
+       .value = &ServerLoad::problem,
        .elastic = problems},
   };
 }
@@ -151,17 +148,12 @@ ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
 ColumnList<ClientLoad> client_columns(std::chrono::milliseconds interval) {
   using Client = const ClientLoad&;
   return {
-      {.title = "client",
-       .key = "client",
-       .value = [](Client c) { return ColumnValue(c.address); }},
+      {.title = "client", .key = "client", .value = &ClientLoad::address},
       {.title = "requests/s",
        .key = "requestCount",
        .value = [interval](Client c) { return rate(c.requests, interval); },
        .right = true},
-      {.title = "last",
-       .key = "lastRequest",
-       .value = [](Client c) { return ColumnValue(c.last_request); },
-       .gives_way = 3},
+      {.title = "last", .key = "lastRequest", .value = &ClientLoad::last_request, .gives_way = 3},
       {.title = "session",
        .key = "session",
        .value =
@@ -170,24 +162,15 @@ ColumnList<ClientLoad> client_columns(std::chrono::milliseconds interval) {
              return ColumnValue(text, Json(text));
            },
        .gives_way = 2},
-      {.title = "server",
-       .key = "server",
-       .value = [](Client c) { return ColumnValue(c.server); },
-       .gives_way = 1},
-      {.title = "ephemeral",
-       .key = "path",
-       .value = [](Client c) { return ColumnValue(c.ephemeral); },
-       .elastic = true},
+      {.title = "server", .key = "server", .value = &ClientLoad::server, .gives_way = 1},
+      {.title = "ephemeral", .key = "path", .value = &ClientLoad::ephemeral, .elastic = true},
   };
 }
 
 ColumnList<NodeLoad> node_columns(std::chrono::milliseconds interval) {
   using Node = const NodeLoad&;
   return {
-      {.title = "below",
-       .key = "path",
-       .value = [](Node n) { return ColumnValue(n.path); },
-       .elastic = true},
+      {.title = "below", .key = "path", .value = &NodeLoad::path, .elastic = true},
       {.title = "reads/s",
        .key = "readCount",
        .value = [interval](Node n) { return rate(n.reads, interval); },
@@ -234,18 +217,6 @@ std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t column
   return lines;
 }
 
-template <class Row>
-void print_rows(Context& cx, const char* kind, const ColumnList<Row>& columns,
-                const std::vector<Row>& rows) {
-  for (const auto& row : rows)
-    cx.out.line("{}\t{}", kind, plain_line(columns, row, cx.out.style().out_is_terminal));
-}
-
-template <class Row>
-Json rows_json(const ColumnList<Row>& columns, const std::vector<Row>& rows) {
-  return Json::array(rows, [&](const Row& row) { return row_json(columns, row); });
-}
-
 void print(Context& cx, const EnsembleLoad& load, bool first) {
   const auto servers = server_columns(load);
   const auto clients = client_columns(load.interval);
@@ -258,9 +229,9 @@ void print(Context& cx, const EnsembleLoad& load, bool first) {
                        .set("clients", rows_json(clients, load.clients))
                        .set("namespaces", rows_json(nodes, load.nodes)));
   } else if (cx.out.plain()) {
-    print_rows(cx, "server", servers, load.servers);
-    print_rows(cx, "client", clients, load.clients);
-    print_rows(cx, "node", nodes, load.nodes);
+    print_rows(cx.out, "server\t", servers, load.servers);
+    print_rows(cx.out, "client\t", clients, load.clients);
+    print_rows(cx.out, "node\t", nodes, load.nodes);
   } else {
     if (!first) cx.out.line("");
     cx.out.lines(picture_of(load, cx.out.style().out_is_terminal ? terminal_size().columns : 0, 0));

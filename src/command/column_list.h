@@ -4,6 +4,7 @@
 #include "base/column_table.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "command/output.h"
 
 #include <fmt/core.h>
 
@@ -69,26 +70,31 @@ std::vector<std::string> table_lines(const ColumnList<Row>& columns, const std::
   return table.lines(width == 0 ? 0 : std::max(width, table.width(least_elastic)), mark);
 }
 
-/// A row's values with tabs between them. `escape`: for a terminal.
+/// Prints a line for each row: `kind`, and the values with tabs between them.
 template <class Row>
-std::string plain_line(const ColumnList<Row>& columns, const Row& row, bool escape) {
-  std::string line;
-  bool first = true;
-  for (const auto& column : columns)
-    if (column.plain) {
-      const auto text = column.value(row).text;
-      line += std::exchange(first, false) ? "" : "\t";
-      line += escape ? escape_for_terminal(text) : text;
+void print_rows(Output& out, std::string_view kind, const ColumnList<Row>& columns,
+                const std::vector<Row>& rows) {
+  for (const auto& row : rows) {
+    std::string line(kind);
+    bool first = true;
+    for (const auto& column : columns) {
+      if (!column.plain) continue;
+      if (!std::exchange(first, false)) line += '\t';
+      line += out.shown(column.value(row).text);
     }
-  return line;
+    out.line("{}", line);
+  }
 }
 
+/// An array with an object for each row.
 template <class Row>
-Json row_json(const ColumnList<Row>& columns, const Row& row) {
-  auto json = Json::object();
-  for (const auto& column : columns)
-    if (!column.key.empty()) json.set(column.key, column.value(row).json);
-  return json;
+Json rows_json(const ColumnList<Row>& columns, const std::vector<Row>& rows) {
+  return Json::array(rows, [&](const Row& row) {
+    auto json = Json::object();
+    for (const auto& column : columns)
+      if (!column.key.empty()) json.set(column.key, column.value(row).json);
+    return json;
+  });
 }
 
 }  // namespace zksh
