@@ -93,7 +93,7 @@ ColumnList<MemberHealth> member_columns() {
       {.key = "openFiles", .value = &Member::open_files, .plain = false},
       {.key = "maxFiles", .value = &Member::max_files, .plain = false},
       {.title = "version", .value = &Member::version, .gives_way = 1},
-      {.title = "state", .value = state_of, .elastic = true},
+      {.title = "state", .value = state_of, .least_width = 20},
       {.key = "problem", .value = problem_of, .plain = false},
   };
 }

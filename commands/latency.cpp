@@ -1,9 +1,9 @@
 // latency: measure round trips of requests to each server.
 #include "ensemble/latency.h"
 
-#include "base/column_table.h"
 #include "base/spread.h"
 #include "base/time.h"
+#include "command/column_list.h"
 #include "command/command.h"
 #include "command/dry_run.h"
 #include "command/live_picture.h"
@@ -80,8 +80,6 @@ struct Row {
   Spread spread;
 };
 
-std::string role_of(const MemberLatency& member) { return member.role.empty() ? "-" : member.role; }
-
 std::vector<Row> rows_of(const std::vector<MemberLatency>& members) {
   std::vector<Row> rows;
   for (const auto& member : members)
@@ -103,46 +101,56 @@ std::optional<Histogram> histogram_of(const std::vector<Row>& rows) {
                    std::max<std::chrono::nanoseconds>(longest, 1us), buckets);
 }
 
-void print_table(Context& cx, const std::vector<Row>& rows) {
-  const auto histogram = histogram_of(rows);
-  if (!histogram) return;
-  const auto from = short_time(histogram->bound(0));
-  const auto scale = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
-                                 buckets - std::min(buckets, from.size()));
-  constexpr std::size_t role = 1;
-  constexpr std::size_t count = 3;
-  constexpr std::size_t drawing = 7;
-  ColumnTable table({{.title = "server"},
-                     {.title = "role"},
-                     {.title = "request"},
-                     {.title = "count", .right = true},
-                     {.title = "p50", .right = true},
-                     {.title = "p99", .right = true},
-                     {.title = "max", .right = true},
-                     {.title = scale}});
-  for (const auto& [member, probe, spread] : rows)
-    table.add_row({escape_for_terminal(member.name), role_of(member),
-                   std::string(name_of(probe_names, probe.probe)), std::to_string(spread.count),
-                   short_time(spread.median), short_time(spread.p99), short_time(spread.longest),
-                   bars(histogram->count(probe.times), !terminal_shows_utf8())});
-  const bool terminal = cx.out.style().out_is_terminal;
-  const auto room = terminal_size().columns;
-  if (!terminal) table.drop(drawing);
-  for (const auto column : {count, role, drawing})
-    if (terminal && table.width(buckets) > room) table.drop(column);
-  table.set_elastic(drawing);
-  cx.out.lines(table.lines(0, ""));
-}
-
 std::int64_t microseconds(std::chrono::nanoseconds time) {
   return std::chrono::round<std::chrono::microseconds>(time).count();
 }
 
-void print_plain(Context& cx, const std::vector<Row>& rows) {
-  for (const auto& [member, probe, spread] : rows)
-    cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", member.name, role_of(member),
-                name_of(probe_names, probe.probe), spread.count, microseconds(spread.median),
-                microseconds(spread.p99), microseconds(spread.longest));
+/// In the table, and in plain lines in microseconds.
+void add_time(ColumnList<Row>& columns, const char* title, std::chrono::nanoseconds Spread::*time) {
+  columns.push_back({.title = title,
+                     .value = [time](const Row& row) { return short_time(row.spread.*time); },
+                     .right = true,
+                     .plain = false});
+  columns.push_back(
+      {.value = [time](const Row& row) { return std::optional(microseconds(row.spread.*time)); }});
+}
+
+/// `terminal`: with a drawing of the times of each row.
+ColumnList<Row> columns_of(const std::vector<Row>& rows, bool terminal) {
+  ColumnList<Row> columns{
+      {.title = "server", .value = [](const Row& row) { return row.member.name; }},
+      {.title = "role", .value = [](const Row& row) { return row.member.role; }, .gives_way = 2},
+      {.title = "request",
+       .value = [](const Row& row) { return std::string(name_of(probe_names, row.probe.probe)); }},
+      {.title = "count",
+       .value = [](const Row& row) { return std::optional(row.spread.count); },
+       .right = true,
+       .gives_way = 1}};
+  add_time(columns, "p50", &Spread::median);
+  add_time(columns, "p99", &Spread::p99);
+  add_time(columns, "max", &Spread::longest);
+  if (const auto histogram = histogram_of(rows); terminal && histogram) {
+    const auto from = short_time(histogram->bound(0));
+    columns.push_back({.title = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
+                                            buckets - std::min(buckets, from.size())),
+                       .value =
+                           [histogram](const Row& row) {
+                             return bars(histogram->count(row.probe.times), !terminal_shows_utf8());
+                           },
+                       .plain = false,
+                       .gives_way = 3,
+                       .least_width = buckets});
+  }
+  return columns;
+}
+
+void print_rows(Context& cx, const std::vector<Row>& rows) {
+  const bool terminal = cx.out.style().out_is_terminal;
+  const auto columns = columns_of(rows, terminal);
+  if (cx.out.plain())
+    zksh::print_rows(cx.out, "", columns, rows);
+  else if (!rows.empty())
+    cx.out.lines(table_lines(columns, rows, terminal ? terminal_size().columns : 0, ""));
 }
 
 Json probe_json(const ProbeTimes& probe, const std::optional<Histogram>& histogram) {
@@ -225,10 +233,8 @@ int run(Context& cx, const Args& a) {
   const auto rows = rows_of(members);
   if (cx.out.json())
     print_json_members(cx, members);
-  else if (cx.out.plain())
-    print_plain(cx, rows);
   else
-    print_table(cx, rows);
+    print_rows(cx, rows);
   if (cx.stop.stop_requested()) {
     std::size_t rounds = 0;
     for (const auto& row : rows) rounds = std::max(rounds, row.spread.count);

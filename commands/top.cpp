@@ -141,7 +141,7 @@ ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
       {.title = problems ? "problem" : "",
        .key = "problem",
        .value = &ServerLoad::problem,
-       .elastic = problems},
+       .least_width = problems ? 20U : 0U},
   };
 }
 
@@ -163,14 +163,14 @@ ColumnList<ClientLoad> client_columns(std::chrono::milliseconds interval) {
            },
        .gives_way = 2},
       {.title = "server", .key = "server", .value = &ClientLoad::server, .gives_way = 1},
-      {.title = "ephemeral", .key = "path", .value = &ClientLoad::ephemeral, .elastic = true},
+      {.title = "ephemeral", .key = "path", .value = &ClientLoad::ephemeral, .least_width = 20},
   };
 }
 
 ColumnList<NodeLoad> node_columns(std::chrono::milliseconds interval) {
   using Node = const NodeLoad&;
   return {
-      {.title = "below", .key = "path", .value = &NodeLoad::path, .elastic = true},
+      {.title = "below", .key = "path", .value = &NodeLoad::path, .least_width = 20},
       {.title = "reads/s",
        .key = "readCount",
        .value = [interval](Node n) { return rate(n.reads, interval); },

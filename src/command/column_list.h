@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,19 +37,17 @@ struct ColumnValue {
 
 template <class Row>
 struct ListedColumn {
-  std::string_view title{};  ///< in the table; empty: not there
-  std::string_view key{};    ///< of the JSON field; empty: not there
+  std::string title{};     ///< in the table; empty: not there
+  std::string_view key{};  ///< of the JSON field; empty: not there
   std::function<ColumnValue(const Row&)> value;
-  bool right = false;    ///< right-aligned in the table, for numbers
-  bool plain = true;     ///< in plain lines
-  int gives_way = 0;     ///< where the table is too wide, 1 is left out first; 0: never
-  bool elastic = false;  ///< cut then, down to least_elastic; one at most
+  bool right = false;  ///< right-aligned in the table, for numbers
+  bool plain = true;   ///< in plain lines
+  int gives_way = 0;   ///< where the table is too wide, 1 is left out first; 0: never
+  /// Not 0: its cells are cut where the table is too wide, but not below this. One column at most.
+  std::size_t least_width = 0;
 };
 template <class Row>
 using ColumnList = std::vector<ListedColumn<Row>>;
-
-/// Columns that an elastic one keeps, if its cells need as many.
-inline constexpr std::size_t least_elastic = 20;
 
 /// The lines of a table of the rows, the titles first, and escaped. `width`: that of the terminal;
 /// 0: no limit. Numbers are never cut, and so lines may be longer. `mark` ends a cell that was cut.
@@ -56,18 +55,22 @@ template <class Row>
 std::vector<std::string> table_lines(const ColumnList<Row>& columns, const std::vector<Row>& rows,
                                      std::size_t width, const std::string& mark) {
   ColumnTable table;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
   std::map<int, std::size_t> giving_way;
   for (const auto& column : columns) {
     if (column.title.empty()) continue;
-    const auto number =
-        table.add(std::string(column.title), column.right, rows,
-                  [&](const Row& row) { return escape_for_terminal(column.value(row).text); });
-    if (column.elastic) table.set_elastic(number);
+    const auto number = table.add(column.title, column.right, rows, [&](const Row& row) {
+      return escape_for_terminal(column.value(row).text);
+    });
+    if (column.least_width > 0) {
+      table.set_elastic(number);
+      least = column.least_width;
+    }
     if (column.gives_way > 0) giving_way[column.gives_way] = number;
   }
   for (const auto& [order, number] : giving_way)
-    if (width > 0 && table.width(least_elastic) > width) table.drop(number);
-  return table.lines(width == 0 ? 0 : std::max(width, table.width(least_elastic)), mark);
+    if (width > 0 && table.width(least) > width) table.drop(number);
+  return table.lines(width == 0 ? 0 : std::max(width, table.width(least)), mark);
 }
 
 /// Prints a line for each row: `kind`, and the values with tabs between them.
