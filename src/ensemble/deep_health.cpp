@@ -28,6 +28,11 @@ bool is_before(const std::string& version, std::pair<int, int> other) {
   return std::pair(*major, static_cast<int>(rest->number)) < other;
 }
 
+bool is_nearly(std::int64_t value, std::int64_t limit) {
+  constexpr double nearly = 0.8;
+  return static_cast<double>(value) >= nearly * static_cast<double>(limit);
+}
+
 /// Evaluates what one server says.
 class MemberCheck {
  public:
@@ -107,7 +112,7 @@ class MemberCheck {
           connection.session);
     for (auto& [host, sessions] : hosts) {
       const auto count = static_cast<std::int64_t>(sessions.size());
-      if (count * 10 < *limit * 8) continue;
+      if (!is_nearly(count, *limit)) continue;
       find({.check = Check::Clients,
             .problem = fmt::format("{} has {} of the {} connections that maxClientCnxns allows "
                                    "a host",
@@ -123,7 +128,7 @@ class MemberCheck {
   void descriptors() {
     const auto open = figure(Check::Descriptors, "zk_open_file_descriptor_count");
     const auto most = open ? figure(Check::Descriptors, "zk_max_file_descriptor_count") : open;
-    if (!most || *open * 10 < *most * 8) return;
+    if (!most || !is_nearly(*open, *most)) return;
     find({.check = Check::Descriptors,
           .problem = fmt::format("{} of {} file descriptors are open", *open, *most),
           .measured = open,
@@ -153,15 +158,17 @@ class MemberCheck {
     const auto data = figure(Check::Logs, "zk_approximate_data_size");
     if (!size) return cannot(Check::Logs, "its dirs has no logdir_size");
     if (!data) return;
-    constexpr std::int64_t usual_block = 65536;  // in KiB
     constexpr std::int64_t least = std::int64_t{1} << 30U;
-    const auto block =
-        number_in<std::int64_t>(member_.property("zookeeper.preAllocSize").value_or(""))
-            .value_or(usual_block);
+    constexpr std::int64_t usual_block = 65536;        // in KiB
+    constexpr std::int64_t largest_block = 1U << 30U;  // as Java multiplies it
+    const auto given =
+        number_in<std::int64_t>(member_.property("zookeeper.preAllocSize").value_or(""));
+    const auto block = given && *given >= 0 && *given < largest_block ? *given : usual_block;
+    const auto stored = std::max<std::int64_t>(*data, 0);
     const auto used = *size - std::min(*size, block * 1024);
-    if (used <= least || used / 10 <= *data) return;
+    if (used <= least || used / 10 <= stored) return;
     const auto text = fmt::format("{} in the directory of its logs, for {} of data",
-                                  size_text(used), size_text(*data));
+                                  size_text(used), size_text(stored));
     if (!member_.configuration.problem.empty())
       return cannot(Check::Logs, fmt::format("{}; whether old ones are purged only its AdminServer "
                                              "says ({})",
@@ -170,7 +177,7 @@ class MemberCheck {
     find({.check = Check::Logs,
           .problem = text + ", and old ones are not purged",
           .measured = used,
-          .limit = std::max(least, *data * 10),
+          .limit = std::max(least, stored * 10),
           .remedy = "Set autopurge.purgeInterval in zoo.cfg and restart the server, or let cron "
                     "run zkCleanup.sh."});
   }

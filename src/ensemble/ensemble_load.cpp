@@ -33,7 +33,8 @@ std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std
 
 std::optional<std::int64_t> LoadMeter::growth(const std::string& counter,
                                               std::optional<std::int64_t> value, bool fresh) {
-  if (!value || *value < 0) return std::nullopt;
+  constexpr std::int64_t most = 1'000'000'000'000'000;  // more than any server has counted
+  if (!value || *value < 0 || *value > most) return std::nullopt;
   now_[counter] = *value;
   const auto before = before_.find(counter);
   if (before == before_.end()) return fresh ? value : std::nullopt;

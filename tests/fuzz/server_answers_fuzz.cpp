@@ -1,5 +1,7 @@
 // Fuzzes answers to four-letter words: a byte chooses the parser.
 #include "client/four_letter_word.h"
+#include "ensemble/deep_health.h"
+#include "ensemble/ensemble_load.h"
 #include "ensemble/health.h"
 #include "ensemble/server_poller.h"
 #include "ensemble/watch_counts.h"
@@ -32,6 +34,43 @@ void read_counts(std::string_view text) {
   is_not_serving(text);
 }
 
+/// All words of a server have the same answer, and its AdminServer too.
+void look_deeper(const MemberHealth& health, const std::string& text) {
+  const ServerAnswer answer{.text = text};
+  const MemberDetails details{.health = health,
+                              .mntr = answer,
+                              .conf = answer,
+                              .cons = answer,
+                              .dirs = answer,
+                              .hash = answer,
+                              .properties = {.body = text},
+                              .configuration = {.body = text}};
+  DeepHealth deep;
+  check_servers({details, details}, deep);
+  largest_answer({details});
+  require(deep.passed().size() + deep.findings().size() + deep.unchecked().size() > 0,
+          "each check passes, finds something or was not possible");
+  for (const auto& finding : deep.findings())
+    require(!finding.problem.empty() && !finding.remedy.empty(), "a finding has a remedy");
+}
+
+/// Two looks at the same server.
+void measure_load(const std::string& text) {
+  const ServerAnswer answer{.text = text};
+  const std::vector<MemberAnswers> members{
+      {.address = {.host = "a", .port = 1}, .answers = {answer, answer}}};
+  const auto names = first_ephemerals({answer});
+  LoadMeter meter;
+  Clock::time_point now{};
+  for (int look = 0; look < 2; ++look) {
+    const auto load = meter.take(members, names, now += std::chrono::seconds(1));
+    for (const auto& client : load.clients)
+      require(client.requests.value_or(0) >= 0, "nothing happens less than never", text);
+    for (const auto& node : load.nodes)
+      require(node.reads + node.writes > 0, "such nodes were used", text);
+  }
+}
+
 /// The answers of two members, alternating.
 void read_healths(std::string_view text) {
   std::vector<MemberHealth> members;
@@ -48,6 +87,8 @@ void read_healths(std::string_view text) {
     }
     members.push_back(read_health(member));
   }
+  for (const auto& member : members) look_deeper(member, std::string(text));
+  measure_load(std::string(text));
   const auto membership = parse_membership(text);
   for (const bool known : {false, true}) {
     const HealthLimits limits{

@@ -29,7 +29,7 @@ VERSIONS = [version for version in (os.environ.get("ZKSH_TEST_SERVERS") or "3.4.
 
 
 def deep(server, *words, admin="off"):
-    done = run_zksh("-s", server, "--admin-server", str(admin), "health", "--deep", "-o", "json", *words)
+    done = run_zksh("-s", server, "--admin-server", str(admin), "health", "--deep", "-t", "20s", "-o", "json", *words)
     found = json.loads(done.stdout)
     assert done.stderr == "" and found["status"] == done.returncode, done
     return found
@@ -239,8 +239,13 @@ class Digests(unittest.TestCase):
                     with open(os.path.join(path, log), "wb") as file:
                         file.write(logs[0])
                 self.restart(ensemble)
-            wait_until(lambda: deep(ensemble.connect_string)["findings"])
-            (finding,) = [each for each in deep(ensemble.connect_string)["findings"] if each["limit"] == 1]
+            found = []
+
+            def differ():
+                found[:] = [each for each in deep(ensemble.connect_string)["findings"] if each["limit"] == 1]
+                return found
+            wait_until(differ)
+            (finding,) = found
             self.assertRegex(finding["problem"], r"^the trees of the members differ: at zxid 0x1000000\w+ the digest is ")
             self.assertIn(f" at {first.address}", finding["problem"])
             self.assertEqual(2, finding["measured"])
