@@ -1,4 +1,4 @@
-// AdminServer: gets the answers to four-letter words from ZooKeeper's HTTP server.
+// AdminServer: asks ZooKeeper's HTTP servers, with GET, for JSON.
 #pragma once
 
 #include "client/connect_string.h"
@@ -7,26 +7,11 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zksh {
-
-/// The AdminServer's commands whose answers together correspond to a word's; empty if there are
-/// none.
-std::vector<std::string> admin_commands(std::string_view word);
-
-/// The body of a web server's untrusted answer to a GET, whose status is 200. Otherwise empty, and
-/// `flaw` says why, for the user: "it answers HTTP 404".
-std::string http_body(std::string answer, std::string& flaw);
-
-/// Converts the JSON bodies of admin_commands, which are untrusted, to the word's answer, or to the
-/// reason why there is none. What an AdminServer does not know is missing: in conf all but nine
-/// lines and the voting members, in dump the connections and the time of day, and on a follower the
-/// sessions. Source: Commands.java and the classes in server/command of ZooKeeper 3.5 to 3.9.
-ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies);
 
 /// The addresses of the servers' AdminServers: HTTP (ZooKeeper 3.5 and later); over TLS if zksh
 /// uses that (3.6 and later), unless the user says otherwise.
@@ -59,6 +44,7 @@ struct AdminRequest {
   std::string command;
 };
 struct AdminReply {
+  std::string server{};   ///< the AdminServer's address; empty: none was asked
   std::string body{};     ///< untrusted; empty if there is a problem
   std::string problem{};  ///< for the user: "zk1:8080: Connection refused"
 };
@@ -70,15 +56,8 @@ std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& reque
 /// holds an error.
 std::map<std::string, std::string> admin_fields(std::string_view body);
 
-/// As inquire, but if a server does not allow a word, which only AdminServers know if it has more
-/// than four letters, or closes the connection, asks its
-/// AdminServer, within the same time again. The answer then has the word's form. If that fails too,
-/// it is the server's own answer with admin_problem set.
-std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,
-                                    const AdminServers& admin_servers, const AskLimits& limits);
-
-/// A note for the reason why a server did not answer: that its AdminServer did not either. Empty if
-/// that was not asked.
-std::string admin_note(const ServerAnswer& answer);
+/// The body of a web server's untrusted answer to a GET, whose status is 200. Otherwise empty, and
+/// `flaw` says why, for the user: "it answers HTTP 404".
+std::string http_body(std::string answer, std::string& flaw);
 
 }  // namespace zksh

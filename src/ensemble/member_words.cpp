@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
+#include "ensemble/admin_words.h"
 
 #include <fmt/ranges.h>
 

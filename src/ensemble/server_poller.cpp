@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "ensemble/admin_words.h"
 
 #include <fmt/core.h>
 
