@@ -142,7 +142,7 @@ CASES = {
     "status": ["lock {}", "status", f"status {BAD}", "unlock --all"],
     "sync": ["sync {}", f"sync {MISSING}", f"sync {BAD}"],
     "timing": [f"timing {BAD}", "timing on", "get {}"],
-    "top": ["create -e {}/ephemeral x", "top -n 1 -i 100ms -o plain", f"top -n 1 {BAD}", f"top -i {BAD}"],
+    "top": ["create -e {}/ephemeral x", "top -n 1 -i 100ms -o plain", f"top -n 1 -i 100ms -o plain {BAD}", f"top -i {BAD}"],
     "touch": ["touch {}", "touch -c {}/none", "touch -p {}/deep/new", "touch --dry-run {}/dry", f"touch {MISSING}"],
     "tree": ["tree /", "tree -s -c {}", "tree -o plain /", "tree {}", f"tree {MISSING}", f"tree -L {BAD} /"],
     "txns": ["txns --in ~/data -d", "txns --in ~/data -o plain -d -R {}", "txns --in ~/data --by path -n 50", "txns --in ~/data --check",
