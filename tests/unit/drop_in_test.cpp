@@ -26,7 +26,8 @@ TEST(ZkCliWords, AreSplitAsZkCliDoes) {
   EXPECT_THAT(texts_of(split_as_zkcli("# no comment")), ElementsAre("#", "no", "comment"));
   EXPECT_THAT(texts_of(split_as_zkcli("a 'open b")), ElementsAre("a", "open", "b"));
   EXPECT_THAT(texts_of(split_as_zkcli("$'x\\ty' \"a\"\"b\"")), ElementsAre("$'x\\ty'", "a", "b"));
-  EXPECT_TRUE(split_as_zkcli(" \t").empty());
+  EXPECT_THAT(texts_of(split_as_zkcli(" \t")), ElementsAre("\t"));
+  EXPECT_TRUE(split_as_zkcli("").empty());
 }
 
 TEST(DropIn, IsChosenByNameOptionAndEnvironment) {
