@@ -146,13 +146,14 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
                      {.title = "kind"},
                      {.title = "waiting", .right = true},
                      {.title = "held by"}});
-  table.set_elastic(3);
+  constexpr std::size_t least = 20;
+  table.set_elastic(3, ColumnTable::Cut::End, least);
+  table.set_elastic(0, ColumnTable::Cut::Middle, least);
   for (const auto& view : locks)
     table.add_row(
         {as_word(view.path), view.kind, std::to_string(waiting(view)), holder_text(view)});
-  // Paths are never cut; long lines wrap.
-  const auto columns = style.columns == 0 ? 0 : std::max(style.columns, table.width(8));
-  cx.out.lines(table.lines(columns, style.ascii ? "..." : "…"));
+  if (style.columns > 0 && table.width(least) > style.columns) table.drop(1);
+  cx.out.lines(table.lines(style.columns, style.ascii ? "..." : "…"));
 }
 
 int search(Context& cx, const std::string& path) {

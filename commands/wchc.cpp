@@ -1,6 +1,8 @@
 // wchc: show which session watches what, on every server.
 #include "base/column_table.h"
 #include "base/number.h"
+#include "base/short_text.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "ensemble/server_command.h"
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace zksh::command_wchc {
 namespace {
@@ -65,36 +68,103 @@ std::vector<Row> rows_by_path(const SessionSurvey& words, const std::string& und
   return rows;
 }
 
+/// The items, or where `columns` is not 0, as many of them as fit, at least one, and how many more
+/// there are. They are escaped.
+std::string listed(const std::vector<std::string>& items, std::size_t columns,
+                   const std::string& mark) {
+  if (columns == 0) return escape_for_terminal(fmt::format("{}", fmt::join(items, ", ")));
+  std::string text;
+  for (std::size_t count = std::min(shown_in_a_cell, items.size()); count > 0; --count) {
+    const auto left = items.size() - count;
+    const auto more = left > 0 ? fmt::format(", and {} more", left) : "";
+    text = escape_for_terminal(fmt::format("{}", fmt::join(std::span(items).first(count), ", ")));
+    const auto room = columns - std::min(columns, more.size());
+    text = count == 1 ? cut_middle(text, room, mark) : with_short_guids(text, mark);
+    text += more;
+    if (text_width(text) <= columns) break;
+  }
+  return text;
+}
+
+class WatchTable {
+  /// A contender's name with a short guid; or a session, and how many more there are.
+  static constexpr std::size_t least_list = 28;
+
+ public:
+  WatchTable(const SessionSurvey& words, const std::vector<Row>& rows, bool by_path) : rows_(rows) {
+    if (by_path) {
+      add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });
+      path_ = add("path", false, [](const Row& row) { return std::string(row.path); });
+      what_ = table_.add("sessions", false, rows, [](const Row&) { return std::string(); });
+    } else {
+      add("session", false, [](const Row& row) { return session_text(row.session); });
+      client_ = add("client", false, [&](const Row& row) { return words.address_of(row.session); });
+      server_ = add("server", false, [](const Row& row) { return row.server; });
+      add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });
+      what_ = table_.add("paths", false, rows, [](const Row&) { return std::string(); });
+    }
+  }
+
+  /// `columns`: of the terminal; 0: no limit.
+  std::vector<std::string> lines(std::size_t columns, const std::string& mark) {
+    const auto list_in = [&](std::size_t room) {
+      table_.replace_cells(what_,
+                           cells([&](const Row& row) { return listed(row.what, room, mark); }));
+    };
+    if (columns > 0) {
+      if (path_) shorten_paths(columns, mark);
+      for (const auto column : {server_, client_})
+        if (column && room_for_list(columns) < least_list) table_.drop(*column);
+      list_in(room_for_list(columns));
+    } else {
+      list_in(0);
+    }
+    table_.set_elastic(what_);
+    return table_.lines(columns, mark);
+  }
+
+ private:
+  template <class TextOf>
+  std::size_t add(const char* title, bool right, TextOf&& text_of) {
+    return table_.add(title, right, rows_,
+                      [&](const Row& row) { return escape_for_terminal(text_of(row)); });
+  }
+  template <class TextOf>
+  std::vector<std::string> cells(TextOf&& text_of) const {
+    std::vector<std::string> texts;
+    texts.reserve(rows_.size());
+    for (const auto& row : rows_) texts.push_back(text_of(row));
+    return texts;
+  }
+  /// The list keeps room for an item and the number of others.
+  void shorten_paths(std::size_t columns, const std::string& mark) {
+    std::size_t list = 0;
+    for (const auto& row : rows_)
+      list = std::max(list, text_width(listed(row.what, least_list, mark)));
+    table_.replace_cells(*path_, cells([](const Row&) { return std::string(); }));
+    const auto room = room_for_list(columns);
+    const auto most = room - std::min(room, list);
+    table_.replace_cells(*path_, cells([&](const Row& row) {
+      return cut_middle(escape_for_terminal(row.path), most, mark);
+    }));
+  }
+  std::size_t room_for_list(std::size_t columns) const {
+    const auto title = text_width(path_ ? "sessions" : "paths");
+    const auto others = table_.width(std::string::npos) - title;
+    return columns - std::min(columns - 1, others);
+  }
+
+  const std::vector<Row>& rows_;
+  ColumnTable table_{};
+  std::optional<std::size_t> path_{}, client_{}, server_{};  ///< columns
+  std::size_t what_ = 0;
+};
+
 void print_table(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
                  bool by_path) {
-  const bool terminal = cx.out.style().out_is_terminal;
-  const auto listed = [&](const Row& row) {
-    const auto count = terminal ? std::min(shown_in_a_cell, row.what.size()) : row.what.size();
-    auto text = fmt::format(
-        "{}",
-        fmt::join(row.what.begin(), row.what.begin() + static_cast<std::ptrdiff_t>(count), ", "));
-    if (count < row.what.size()) text += fmt::format(", and {} more", row.what.size() - count);
-    return text;
-  };
-  ColumnTable table;
-  const auto add = [&](const char* title, bool right, auto&& text_of) {
-    return table.add(title, right, rows,
-                     [&](const Row& row) { return escape_for_terminal(text_of(row)); });
-  };
-  if (by_path) {
-    add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });
-    add("path", false, [](const Row& row) { return std::string(row.path); });
-    table.set_elastic(add("sessions", false, listed));
-  } else {
-    add("session", false, [](const Row& row) { return session_text(row.session); });
-    add("client", false, [&](const Row& row) { return words.address_of(row.session); });
-    add("server", false, [](const Row& row) { return row.server; });
-    add("watches", true, [](const Row& row) { return std::to_string(row.what.size()); });
-    table.set_elastic(add("paths", false, listed));
-  }
-  constexpr std::size_t least = 20;
-  const auto columns = terminal ? std::max(terminal_size().columns, table.width(least)) : 0;
-  cx.out.lines(table.lines(columns, terminal_shows_utf8() ? "…" : "..."));
+  const auto columns = cx.out.style().out_is_terminal ? terminal_size().columns : 0;
+  cx.out.lines(
+      WatchTable(words, rows, by_path).lines(columns, terminal_shows_utf8() ? "…" : "..."));
 }
 
 void print_plain(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,

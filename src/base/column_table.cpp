@@ -1,6 +1,7 @@
 // ColumnTable: tables and lists laid out in columns that fit a width.
 #include "base/column_table.h"
 
+#include "base/short_text.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -49,22 +50,31 @@ std::size_t ColumnTable::width(std::size_t elastic) const {
   std::size_t total = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (dropped_[i]) continue;
-    total += (total > 0 ? gap : 0) + (i == elastic_ ? std::min(elastic, widths_[i]) : widths_[i]);
+    const bool gives_way = !elastic_.empty() && elastic_.front().number == i;
+    total += (total > 0 ? gap : 0) + (gives_way ? std::min(elastic, widths_[i]) : widths_[i]);
   }
   return total;
 }
 
 std::vector<std::string> ColumnTable::lines(std::size_t columns, const std::string& mark) const {
   auto widths = widths_;
-  const auto rest = width(0);
-  const auto room = columns > rest ? columns - rest : 0;
-  if (columns > 0) widths[elastic_] = std::min(widths[elastic_], room);
+  std::vector<bool> cut_in_middle(columns_.size());
+  const auto wanted = width(std::string::npos);
+  auto excess = columns > 0 && wanted > columns ? wanted - columns : 0;
+  for (const auto& [number, cut, least] : elastic_) {
+    const auto given = std::min(excess, widths[number] - std::min(widths[number], least));
+    widths[number] -= given;
+    excess -= given;
+    cut_in_middle[number] = cut == Cut::Middle;
+  }
   const auto row = [&](auto&& text_of) {
     std::string line;
     bool first = true;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (dropped_[i]) continue;
-      const auto text = cut_to_width(text_of(columns_[i]), widths[i], mark);
+      const auto& whole = text_of(columns_[i]);
+      const auto text = cut_in_middle[i] ? cut_middle(whole, widths[i], mark)
+                                         : cut_to_width(whole, widths[i], mark);
       const std::string fill(widths[i] - std::min(widths[i], text_width(text)), ' ');
       if (!first) line.append(gap, ' ');
       first = false;
@@ -76,9 +86,10 @@ std::vector<std::string> ColumnTable::lines(std::size_t columns, const std::stri
   const auto rows = columns_.empty() ? 0 : columns_.front().cells.size();
   std::vector<std::string> lines;
   lines.reserve(rows + 1);
-  lines.push_back(row([](const Column& column) { return column.title; }));
+  lines.push_back(row([](const Column& column) -> const std::string& { return column.title; }));
   for (std::size_t k = 0; k < rows; ++k)
-    lines.push_back(row([k](const Column& column) { return column.cells[k]; }));
+    lines.push_back(
+        row([k](const Column& column) -> const std::string& { return column.cells[k]; }));
   return lines;
 }
 

@@ -37,14 +37,21 @@ class ColumnTable {
   void add_row(std::vector<std::string> cells);
   void replace_cells(std::size_t number, std::vector<std::string> cells);
   void drop(std::size_t number);
-  /// Chooses the column whose cells are cut when the table is too wide.
-  void set_elastic(std::size_t number) { elastic_ = number; }
+  enum class Cut {
+    End,     ///< sentences
+    Middle,  ///< paths and names, see cut_middle
+  };
+  /// Chooses a column whose cells are cut when the table is too wide, down to `least`. If there are
+  /// several, the first one chosen is cut first.
+  void set_elastic(std::size_t number, Cut cut = Cut::End, std::size_t least = 0) {
+    elastic_.push_back({.number = number, .cut = cut, .least = least});
+  }
 
-  /// The table's width when the elastic column is `elastic` wide, or as wide as its cells need,
-  /// whichever is less.
+  /// The table's width when the first elastic column is `elastic` wide, or as wide as its cells
+  /// need, whichever is less.
   std::size_t width(std::size_t elastic) const;
-  /// The lines of the table, the titles first. The elastic column is cut where they would be wider
-  /// than `columns` (0: no limit); `mark` ends a cell that was cut.
+  /// The lines of the table, the titles first. Elastic columns are cut where they would be wider
+  /// than `columns` (0: no limit); `mark` stands where a cell was cut.
   std::vector<std::string> lines(std::size_t columns, const std::string& mark) const;
 
  private:
@@ -53,7 +60,12 @@ class ColumnTable {
   std::vector<Column> columns_;
   std::vector<std::size_t> widths_;  ///< of each column, without cutting
   std::vector<bool> dropped_;
-  std::size_t elastic_ = 0;
+  struct Elastic {
+    std::size_t number = 0;
+    Cut cut = Cut::End;
+    std::size_t least = 0;
+  };
+  std::vector<Elastic> elastic_;
 };
 
 /// How many of the texts fit side by side in `columns` columns; at least one.

@@ -1,7 +1,7 @@
 // WatchedTree: persistent watches made of one-shot watches.
 #include "client/watched_tree.h"
 
-#include "base/text.h"
+#include "base/short_text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "client/work_limits.h"
@@ -419,7 +419,7 @@ bool WatchedTree::add_child(const std::string& path, std::size_t slot) {
   if (bytes_ + memory_of(path) > most_bytes_) {
     refusal_ = fmt::format(
         "cannot watch so many nodes: {} of them, up to {}, take more than {} MiB of memory",
-        nodes_.size(), cut_to_width(path, 40), most_bytes_ >> 20U);
+        nodes_.size(), cut_middle(path, 40), most_bytes_ >> 20U);
     return false;
   }
   bytes_ += memory_of(path);

@@ -85,7 +85,8 @@ std::span<const Settings::Description> Settings::descriptions() {
                "servers, %S the session's state, %n the line's number, %% a percent sign. These "
                "appear with a blank before them, and only if there is something to show: %d the "
                "current node, %p "
-               "the profile, %l the held locks, %? the last exit status."},
+               "the profile, %l the held locks, %? the last exit status. Long paths are cut in the "
+               "middle."},
       {.name = "timing",
        .initial = "off",
        .help = "Print on stderr how long each command took.",

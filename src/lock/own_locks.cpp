@@ -4,6 +4,7 @@
 #include "base/column_table.h"
 #include "base/named_values.h"
 #include "base/number.h"
+#include "base/short_text.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "client/node_path.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 namespace zksh {
 namespace {
@@ -30,13 +32,15 @@ Clock::time_point since(const LockStatus& status) {
   return has_token(status) ? status.held : status.asked;
 }
 
-std::string detail(const LockStatus& status) {
+/// `node_name` shows the name of a contender's node.
+std::string detail(const LockStatus& status,
+                   const std::function<std::string(std::string_view)>& node_name) {
   if (status.end == LockEnd::Lost) return escape_for_terminal(status.reason);
   if (status.revoked) return "asked to release";
   if (status.stage == LockStage::Waiting && status.circle) return own_circle_text(*status.circle);
   if (status.stage == LockStage::Waiting && status.place.count > 0) {
     const auto behind = status.place.predecessor.empty()
-                            ? std::string(base_name(status.place.predecessor_node))
+                            ? node_name(base_name(status.place.predecessor_node))
                             : short_owner(status.place.predecessor);
     return fmt::format("{} of {}, behind {}", status.place.position, status.place.count,
                        escape_for_terminal(behind));
@@ -44,7 +48,7 @@ std::string detail(const LockStatus& status) {
   std::vector<std::string> names;
   names.reserve(status.holding.nodes.size());
   for (const auto& node : status.holding.nodes)
-    names.push_back(escape_for_terminal(base_name(node)));
+    names.push_back(escape_for_terminal(node_name(base_name(node))));
   return fmt::format("{}", fmt::join(names, " "));
 }
 
@@ -76,13 +80,21 @@ std::set<std::string> occupied_nodes(const OwnLocks& locks) {
 
 std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t columns, bool ascii) {
   if (locks.empty()) return {};
+  constexpr std::size_t kind = 1;
+  constexpr std::size_t since_when = 2;
+  constexpr std::size_t token = 3;
+  constexpr std::size_t name = 4;
+  constexpr std::size_t details = 5;
   ColumnTable table({{.title = "state"},
                      {.title = "kind"},
                      {.title = "since", .right = true},
                      {.title = "token", .right = true},
                      {.title = "lock"},
                      {.title = ""}});
-  table.set_elastic(5);
+  const std::string mark = ascii ? "..." : "…";
+  const auto node_name = [&](std::string_view whole) {
+    return columns == 0 ? std::string(whole) : with_short_guids(whole, mark);
+  };
   for (const auto& lock : locks) {
     const auto status = lock->status();
     const auto state = state_of(status);
@@ -91,11 +103,16 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
                                      : std::string(state),
                    status.kind, short_age(milliseconds_since(since(status))),
                    has_token(status) ? tokens_text(status.holding, ",") : "-",
-                   escape_for_terminal(lock->name()), detail(status)});
+                   escape_for_terminal(lock->name()), detail(status, node_name)});
   }
-  // Paths are never cut; long lines wrap.
-  const auto room = columns == 0 ? 0 : std::max(columns, table.width(8));
-  return table.lines(room, ascii ? "..." : "…");
+  // A contender's name with a short guid, and a path.
+  constexpr std::size_t least_details = 28;
+  constexpr std::size_t least_name = 12;
+  table.set_elastic(details, ColumnTable::Cut::Middle, least_details);
+  table.set_elastic(name, ColumnTable::Cut::Middle, least_name);
+  for (const auto column : {since_when, kind, token})
+    if (columns > 0 && table.width(least_details) > columns) table.drop(column);
+  return table.lines(columns, mark);
 }
 
 std::vector<std::string> plain_own_locks(const OwnLocks& locks) {

@@ -2,6 +2,7 @@
 #include "shell/prompt.h"
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
@@ -20,6 +21,11 @@ std::string marked(const std::string& text, bool marks) {
 
 /// Prepends a blank unless the text is empty.
 std::string apart(const std::string& text) { return text.empty() ? "" : ' ' + text; }
+
+std::string short_path(const std::string& path, bool ascii) {
+  constexpr std::size_t widest = 40;
+  return cut_middle(escape_for_terminal(path), widest, ascii ? "..." : "…");
+}
 
 std::string status_word(int status) {
   // Whoever interrupted a command knows.
@@ -49,11 +55,11 @@ std::string filled(char letter, const PromptFacts& facts, bool colors) {
     case 'n':
       return std::to_string(facts.number);
     case 'd':
-      return facts.node == "/" ? "" : apart(escape_for_terminal(facts.node));
+      return facts.node == "/" ? "" : apart(short_path(facts.node, facts.ascii));
     case 'p':
       return apart(marked(escape_for_terminal(facts.profile), colors && facts.dangerous));
     case 'l':
-      return apart(escape_for_terminal(facts.locks));
+      return apart(short_path(facts.locks, facts.ascii));
     case '?':
       return apart(marked(status_word(facts.status), colors));
     case '%':

@@ -16,10 +16,12 @@ struct PromptFacts {
   bool dangerous = false;  ///< a read-only or production profile: shown in red
   std::string locks{};     ///< held, or empty
   int status = 0;          ///< of the last command; 0 is not shown
+  bool ascii = false;      ///< the terminal shows no more
 };
 
 /// Expands a format (its letters are described in Settings, "prompt"). Escapes what comes from
-/// znodes, and the format itself, against control codes. With `colors`, includes SGR sequences.
+/// znodes, and the format itself, against control codes. Long paths are cut in the middle, so that
+/// there is room to type. With `colors`, includes SGR sequences.
 std::string prompt_text(std::string_view format, const PromptFacts& facts, bool colors);
 
 }  // namespace zksh

@@ -8,6 +8,7 @@
 #include "client/watch.h"
 #include "command/color.h"
 #include "command/current_node.h"
+#include "command/live_picture.h"
 #include "command/report.h"
 #include "command/transaction.h"
 #include "lock/manager.h"
@@ -452,7 +453,8 @@ std::string Shell::prompt() const {
                    .profile = protection.name(),
                    .dangerous = protection.read_only || protection.production,
                    .locks = around_.services.locks.summary(),
-                   .status = status_},
+                   .status = status_,
+                   .ascii = !terminal_shows_utf8()},
                   use_color(around_.services.settings.value("color"), isatty(STDOUT_FILENO) != 0));
   if (collected) text += fmt::format("multi {}> ", *collected + 1);
   return text;

@@ -6,7 +6,7 @@
 // short.
 #include "tree/walk.h"
 
-#include "base/text.h"
+#include "base/short_text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 
@@ -496,7 +496,7 @@ class Walk {
       throw Error(fmt::format(
           "the tree is too large to walk, or endless: it is {} levels deep at {}, and its {} "
           "take more than {} MiB",
-          row.depth, cut_to_width(row.parent, 40), too_deep ? "paths" : "names",
+          row.depth, cut_middle(row.parent, 40), too_deep ? "paths" : "names",
           (too_deep ? most_path_bytes : most_name_bytes) >> 20U));
     auto shared = std::make_shared<WalkRow>(std::move(row));
     const auto& key = shared->key;

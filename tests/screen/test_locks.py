@@ -106,6 +106,30 @@ class LiveLocks(ShellTest):
         self.wait_prompt(screen, 2)
         self.assertRegex(screen.text(), r"(?m)^server +role +behind .* state$")
 
+    def test_names_keep_their_numbers(self):
+        """At 80 columns, contenders' guids are cut short, and paths in the middle."""
+        self.join("alice")
+        self.join("bob")  # watches alice's node
+        screen = self.start()
+        screen.type("conf prompt '%n> '\nlock /a/path/that/is/rather/long/for/a/lock\n")
+        rows = {}
+        for number, line in enumerate(["locks", "locks -r /", "wchc", "wchc -p"], 2):
+            screen.wait_for(lambda s, n=number: s.lines()[-1] == f"{n}>")
+            screen.type(line + "\n")
+            screen.wait_for(lambda s, n=number: s.lines()[-1] == f"{n + 1}>")
+            lines = screen.lines()
+            rows[line] = lines[lines.index(f"{number}> {line}") + 1:-1]
+        self.assertRegex("\n".join(rows["locks"]), r"(?m)^HOLDS .* _c_[0-9a-f]{8}…-lock-0000000000$")
+        self.assertRegex("\n".join(rows["locks -r /"]), r"(?m)^/a/path/that/is/rather/long/for/a/lock ")
+        self.assertRegex("\n".join(rows["wchc"]), r"(?m)^0x\w+ .* 1  /t\d+/l/_c_[0-9a-f]{8}…-lock-0000000000$")
+        self.assertRegex("\n".join(rows["wchc -p"]), r"(?m)^ +1  /t\d+/l/_c_[0-9a-f]{8}…-lock-0000000000 +0x\w+$")
+        shown = rows["wchc"] + rows["wchc -p"]
+        self.assertTrue(all(re.match("session|watches|0x| +1 ", row) for row in shown), "nothing is wrapped")
+        screen.resize(60, 24)
+        screen.type("locks\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "7>")
+        self.assertRegex(screen.text(), r"(?m)^HOLDS  /a/path/\S*…\S*/a/lock  _c_[0-9a-f]{8}…-lock-0000000000$")
+
     def test_a_window_that_is_made_larger(self):
         self.join("alice")
         screen = self.watch(width=60)

@@ -31,6 +31,16 @@ TEST(Prompt, TellsNodeProfileLocksAndStatus) {
             "[zk: zk1:2181(CONNECTED) 3 /app/jobs prod locked /demo !4] ");
 }
 
+TEST(Prompt, LongPathsLeaveRoomToType) {
+  auto deep = facts();
+  deep.node = "/services/region-eu-west-1/payments/instances/0000000042";
+  EXPECT_EQ(prompt_text("%d>", deep, false), " /services/region-eu…instances/0000000042>");
+  deep.ascii = true;
+  EXPECT_EQ(prompt_text("%d>", deep, false), " /services/region-e...nstances/0000000042>");
+  deep.locks = "locked /services/region-eu-west-1/payments/lock-1";
+  EXPECT_EQ(prompt_text("%l>", deep, false), " locked /services/r...t-1/payments/lock-1>");
+}
+
 TEST(Prompt, ADangerousProfileIsRedWhereThereAreColours) {
   auto red = facts();
   red.profile = "prod";
