@@ -32,7 +32,8 @@ extern const Command revoke_command = make_command<Args>(
      .keywords = {"release", "steal"},
      .details =
          "Asks the holder by writing __REVOKE__ to its node, as Curator's Revoker does; zksh also "
-         "sees who asks. zksh then releases the lock (see --on-revoke of `lock`), and so do "
+         "sees who asks, and its node keeps the owner's name. zksh then releases "
+         "the lock (see --on-revoke of `lock`), and so do "
          "Curator's locks that were made revocable; others ignore it. A waiting contender can be "
          "asked through its node; zksh then leaves the queue when its turn comes.\n\nWith --force "
          "the node is deleted if it is not released within -w (at once without -w). Its owner may "

@@ -163,7 +163,7 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     if (code != code::ok) return false;
     if (is_release_request(entry.data))
       if (const auto old = directory.entries.find(name); old != directory.entries.end())
-        entry.before = old->second.before ? old->second.before : old->second.data;
+        entry.before = is_release_request(old->second.data) ? old->second.before : old->second.data;
     if (watch_) {
       // Even if the connection is lost before all are read.
       directory.known.insert(name);

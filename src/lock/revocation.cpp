@@ -61,7 +61,7 @@ std::vector<HolderNodes> holders(Context& cx, const std::string& path, bool node
     for (const auto& node : seat.contender.nodes)
       holder.nodes.push_back(join_path(parent_of(view, seat), node.text));
     const auto& entry = entry_of(*reading, seat);
-    if (seat.owner_length <= longest_owner)
+    if (std::cmp_less_equal(seat.owner_length, longest_owner))
       holder.seen = {.code = entry.readable ? code::ok : code::no_auth,
                      .value = {.data = entry.data, .stat = entry.stat}};
   }
@@ -100,7 +100,7 @@ Pending<Stat> send_request(Context& cx, const std::string& path, const Node& nod
     throw Error(path + " is not a contender's node, since it is not ephemeral");
   // Others expect only the word (Curator compares all of the data); zksh also shows who asks.
   auto data = request.word;
-  if (is_zksh_owner(node.data)) data += " by " + lock_owner({});
+  if (is_zksh_owner(node.data)) data = release_request(request.word, lock_owner({}), node.data);
   return cx.client.start_set({.path = path, .data = data, .version = node.stat.version});
 }
 

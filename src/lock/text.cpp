@@ -2,6 +2,7 @@
 #include "lock/text.h"
 
 #include "base/number.h"
+#include "base/short_text.h"
 #include "base/text.h"
 #include "client/node_path.h"
 #include "lock/view.h"
@@ -29,20 +30,16 @@ std::string ordinal(std::size_t number) {
 }
 
 /// "_c_8fedd093…-lock-0000000004": enough to find the node in a listing.
-std::string short_node(const std::string& path) {
-  constexpr std::size_t guid_begin = 3;
-  constexpr std::size_t guid_length = 36;
-  constexpr std::size_t shown = 8;
-  std::string name(base_name(path));
-  if (name.starts_with("_c_") && name.size() > guid_begin + guid_length)
-    name.replace(guid_begin + shown, guid_length - shown, "…");
-  return name;
-}
+std::string short_node(const std::string& path) { return with_short_guids(base_name(path)); }
 
 }  // namespace
 
 std::string owner_in_line(const std::string& data) {
-  if (is_release_request(data)) return "a contender that was asked to release";
+  if (is_release_request(data)) {
+    const auto owner = owner_before_request(data);
+    return owner ? owner_in_line(*owner) + ", asked to release"
+                 : "a contender that was asked to release";
+  }
   std::string text = data;
   for (const std::string_view field : {" user=", " via=", " guid="}) {
     const auto begin = text.find(field);
@@ -57,7 +54,8 @@ std::string owner_in_line(const std::string& data) {
 std::string asker_in_line(const Data& data) {
   constexpr std::string_view by = " by ";
   const auto at = data ? data->find(by) : std::string::npos;
-  return at == std::string::npos ? "" : owner_in_line(data->substr(at + by.size()));
+  if (at == std::string::npos) return "";
+  return owner_in_line(data->substr(at + by.size(), data->find('\n') - at - by.size()));
 }
 
 std::string tokens_text(const Holding& holding, std::string_view separator) {

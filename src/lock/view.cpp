@@ -100,7 +100,9 @@ class ViewMaker {
     seat.contender = contender;
     seat.family = is_zksh(contender, entry) ? LockFamily::Zksh : contender.nodes.front().family();
     seat.asked_to_release = is_release_request(entry.data);
-    seat.owner = seat.asked_to_release ? entry.before : entry.data;
+    seat.owner = entry.data;
+    if (seat.asked_to_release)
+      seat.owner = entry.before ? entry.before : owner_before_request(entry.data);
     seat.owner_length = entry.stat.data_length;
     seat.readable = entry.readable;
     seat.session = entry.stat.ephemeral_owner;
@@ -291,11 +293,10 @@ LockEntry& entry_of(LockReading& reading, const LockSeat& seat) {
 }
 
 Data owner_beginning(Data data) {
-  constexpr std::size_t longest = longest_owner;
-  if (!data || data->size() <= longest) return data;
-  data->resize(longest);
+  if (!data || data->size() <= longest_owner) return data;
+  data->resize(longest_owner);
   for (std::size_t back = 1; back <= 3; ++back) {
-    const auto at = longest - back;
+    const auto at = longest_owner - back;
     if ((static_cast<unsigned char>((*data)[at]) & 0xC0U) != 0xC0U) continue;
     if (!decode_utf8(*data, at).valid) data->resize(at);
     break;
@@ -311,6 +312,20 @@ bool is_release_request(const Data& data) {
   if (!data) return false;
   const auto word = data->substr(0, data->find(" by "));
   return word == "__REVOKE__" || word == "unlock";
+}
+
+std::string release_request(const std::string& word, const std::string& asker, const Data& owner) {
+  const auto request = word + " by " + asker;
+  const auto known = is_release_request(owner) ? owner_before_request(owner) : owner;
+  // The view of a queue reads no more of each.
+  if (!known || known->empty() || request.size() + known->size() >= longest_owner)
+    return request;
+  return request + '\n' + *known;
+}
+
+Data owner_before_request(const Data& request) {
+  const auto end = is_release_request(request) ? request->find('\n') : std::string::npos;
+  return end == std::string::npos ? std::nullopt : Data(request->substr(end + 1));
 }
 
 bool is_zksh_owner(const Data& data) {

@@ -44,7 +44,7 @@ struct LockEntry {
 };
 using LockEntries = std::map<std::string, LockEntry>;
 
-inline constexpr std::int32_t longest_owner = 4096;
+inline constexpr std::size_t longest_owner = 4096;
 /// Cuts owner data to that many bytes, or less to avoid cutting a character: they are for people,
 /// but can be a megabyte.
 Data owner_beginning(Data data);
@@ -139,6 +139,11 @@ std::optional<std::int64_t> semaphore_limit(const Data& data);
 /// Whether data are a release request by `revoke` or another library: a word, and for zksh's
 /// contenders, who asks.
 bool is_release_request(const Data& data);
+/// What zksh's `revoke` writes: the word, who asks, and on a second line whose node it was, so that
+/// the owner keeps its name.
+std::string release_request(const std::string& word, const std::string& asker, const Data& owner);
+/// The owner's data before the request, if that is zksh's; else nullopt.
+Data owner_before_request(const Data& request);
 /// Whether a contender's data were written by zksh.
 bool is_zksh_owner(const Data& data);
 /// A contender's data, shortened for people: zksh's as "ops@db1 4711 nightly.sh", others unchanged.

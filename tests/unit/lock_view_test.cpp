@@ -1,6 +1,8 @@
 // LockView: the queue combined with the nodes' data and the servers' account.
 #include "lock/view.h"
 
+#include "lock/lock_text.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -221,6 +223,22 @@ TEST(LockView, AskedToRelease) {
   EXPECT_TRUE(view.seats[1].asked_to_release);
   EXPECT_EQ(view.seats[1].owner, zksh_data);
   EXPECT_EQ(view.seats[1].family, LockFamily::Zksh);
+}
+
+TEST(LockView, ZkshsRequestsKeepTheOwner) {
+  const auto request = release_request("__REVOKE__", "host=db2 pid=1", zksh_data);
+  EXPECT_TRUE(is_release_request(request));
+  EXPECT_EQ(owner_before_request(request), zksh_data);
+  EXPECT_EQ(asker_in_line(request), "host=db2 pid=1");
+  EXPECT_EQ(release_request("__REVOKE__", "host=db2 pid=1", request), request) << "asked again";
+  EXPECT_EQ(owner_before_request(zksh_data), std::nullopt);
+  const auto short_request = release_request("unlock", "me", "__REVOKE__ by you");
+  EXPECT_EQ(short_request, "unlock by me");
+  EXPECT_EQ(owner_before_request(short_request), std::nullopt);
+  EXPECT_EQ(release_request("unlock", "me", std::string(5000, 'x')), "unlock by me");
+  const auto view = Lock().add('a', "lock-", request).view();
+  EXPECT_EQ(view.seats[0].owner, zksh_data);
+  EXPECT_EQ(view.seats[0].family, LockFamily::Zksh);
 }
 
 TEST(LockView, ASemaphore) {
