@@ -36,13 +36,29 @@ bool terminal_shows_utf8() {
   return utf8;
 }
 
+namespace {
+
+/// Of a line that the terminal has wrapped.
+std::size_t rows_of(std::size_t width, std::size_t columns) {
+  return width == 0 ? 1 : (width - 1) / columns + 1;
+}
+
+}  // namespace
+
+std::string erase_line_of(std::size_t width) {
+  const auto rows = rows_of(width, terminal_size().columns);
+  return rows == 1 ? "\r\x1b[K" : fmt::format("\r\x1b[{}A\x1b[J", rows - 1);
+}
+
 void LivePicture::draw(const std::vector<std::string>& lines) {
   const auto columns = terminal_size().columns;
-  const bool undisturbed =
-      out_.printed() == printed_ &&
-      std::ranges::all_of(widths_, [&](std::size_t width) { return width <= columns; });
+  std::size_t rows = 0;
+  if (out_.printed() == printed_)
+    for (const auto width : widths_) rows += rows_of(width, columns);
   std::string text;
-  if (undisturbed && !widths_.empty()) text = fmt::format("\r\x1b[{}A", widths_.size());
+  if (rows > 0) text = fmt::format("\r\x1b[{}A", rows);
+  // Lines that were wrapped stay joined for the terminal otherwise.
+  if (rows > widths_.size()) text += "\x1b[J";
   widths_.clear();
   for (const auto& line : lines) {
     // Clears first: after a full line, the cursor is still on its last character.

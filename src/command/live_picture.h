@@ -22,15 +22,19 @@ bool terminal_can_redraw();
 /// Whether the locale of the environment uses UTF-8, so that arrows can be drawn.
 bool terminal_shows_utf8();
 
+/// The sequence that erases the unfinished line before the cursor, which is so wide; if the
+/// terminal has become narrower, it has rewrapped the line, as most do.
+std::string erase_line_of(std::size_t width);
+
 /// Used on one thread.
 class LivePicture {
  public:
   /// Draws through `out`, which must be a terminal.
   explicit LivePicture(Output& out) : out_(out) {}
 
-  /// Draws over the previous picture, or below it if something else was printed meanwhile or the
-  /// terminal has become too narrow. The lines must fit the terminal's width, and must be fewer
-  /// than its lines. Leaves the cursor below them.
+  /// Draws over the previous picture, or below it if something else was printed meanwhile. The
+  /// lines must fit the terminal's width, and must be fewer than its lines. Leaves the cursor below
+  /// them.
   void draw(const std::vector<std::string>& lines);
 
  private:

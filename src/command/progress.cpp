@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 
 constexpr auto before_the_first = 500ms;
 constexpr auto between_pictures = 200ms;
-constexpr const char* erase_line = "\r\x1b[K";
 
 std::string time_left(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s left", seconds);
@@ -34,7 +33,7 @@ Progress::Progress(Output& out, bool background, std::string what)
 Progress::~Progress() { end(); }
 
 void Progress::end() {
-  if (std::exchange(drawn_, false)) out_.err_regardless(erase_line);
+  if (drawn_ > 0) out_.err_regardless(erase_line_of(std::exchange(drawn_, 0)));
 }
 
 void Progress::reach(std::size_t done, std::size_t total) {
@@ -61,8 +60,9 @@ void Progress::draw(Clock::time_point now) {
   if (done_ > 0 && total_ > done_)
     line += ", " + time_left(static_cast<double>(total_ - done_) / rate);
   if (line.size() >= terminal_size().columns) line.resize(terminal_size().columns - 1);
-  out_.err(erase_line + line);
-  drawn_ = was_shown_ = true;
+  out_.err(erase_line_of(drawn_) + line);
+  drawn_ = line.size();
+  was_shown_ = true;
 }
 
 }  // namespace zksh

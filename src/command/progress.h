@@ -38,7 +38,7 @@ class Progress {
   Output& out_;
   std::string what_;
   bool wanted_;
-  bool drawn_ = false;
+  std::size_t drawn_ = 0;  ///< the width of the line on the terminal
   bool was_shown_ = false;
   std::size_t done_ = 0;
   std::size_t total_ = 0;

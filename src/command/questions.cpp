@@ -3,10 +3,14 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/text.h"
+#include "command/live_picture.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <poll.h>
+#include <sys/eventfd.h>
 
 namespace zksh {
 namespace {
@@ -29,27 +33,34 @@ void set_modes(int fd, termios modes, bool hidden) {
   tcflush(fd, TCIFLUSH);
 }
 
-/// Reads a line, without its newline; nullopt at the end of the input. A terminal delivers whole
-/// lines.
-std::optional<std::string> read_line(int fd, const std::stop_token& stop) {
-  const StopFd stopped(stop);
-  std::string line;
-  while (true) {
-    if (!await_ready(fd, POLLIN, stopped)) throw Cancelled();
-    std::array<char, 4096> block{};
-    const auto count = read(fd, block.data(), block.size());
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count <= 0) return std::nullopt;
-    line.append(block.data(), static_cast<std::size_t>(count));
-    if (!line.ends_with('\n')) continue;  // Ctrl-D after some text
-    line.pop_back();
-    return line;
-  }
+bool is_ready(int fd, short events) {
+  pollfd waiting{.fd = fd, .events = events, .revents = 0};
+  return poll(&waiting, 1, 0) > 0;
+}
+
+bool owns_terminal(int fd) { return tcgetpgrp(fd) == getpgrp(); }
+
+/// Takes the beginning of a line from a terminal that delivers whole ones.
+std::string take_unfinished(int fd) {
+  termios modes{};
+  if (tcgetattr(fd, &modes) != 0) return {};
+  auto raw = modes;
+  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON);
+  raw.c_cc[VMIN] = raw.c_cc[VTIME] = 0;
+  tcsetattr(fd, TCSANOW, &raw);
+  std::array<char, 4096> block{};
+  const auto count = read(fd, block.data(), block.size());
+  tcsetattr(fd, TCSANOW, &modes);
+  return {block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
+void write_to(int fd, std::string_view text) {
+  [[maybe_unused]] const auto written = write(fd, text.data(), text.size());
 }
 
 }  // namespace
 
-/// Shows a question while it lives.
+/// A question is asked while it lives.
 class Questions::Asking {
  public:
   Asking(Questions& questions, const Asked& asked) : questions_(questions) {
@@ -57,7 +68,8 @@ class Questions::Asking {
       questions_.asked_(held) = asked;
       set_modes(asked.fd, asked.before, asked.question.hidden);
     });
-    questions_.show(asked.fd, asked.question);
+    questions_.queue_.add(Stream::Err, asked.question.json);
+    eventfd_write(questions_.wake_fd_, 1);
   }
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
@@ -77,13 +89,52 @@ bool Questions::possible() { return static_cast<bool>(foreground_terminal()); }
 
 std::optional<std::string> Questions::ask(const Question& question, const std::stop_token& stop) {
   const Fd terminal = foreground_terminal();
-  Asked asked{.fd = terminal.get(), .question = question};
+  const Fd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  Asked asked{.fd = terminal.get(), .wake_fd = wake.get(), .stop = stop, .question = question};
   if (!terminal || tcgetattr(terminal.get(), &asked.before) != 0) return std::nullopt;
   const Asking asking(*this, asked);
-  auto answer = read_line(terminal.get(), stop);
+  auto answer = read_line(asked);
   // The terminal has echoed no newline. After a line of JSON, the prompt has a line of its own.
   if ((question.hidden || !answer) && shows_prompt(question)) say(terminal.get(), "\n");
   return answer;
+}
+
+/// Reads a line, without its newline; nullopt at the end of the input.
+std::optional<std::string> Questions::read_line(const Asked& asked) {
+  const StopFd stopped(asked.stop);
+  while (true) {
+    std::array<pollfd, 3> waiting{{{.fd = asked.fd, .events = POLLIN, .revents = 0},
+                                   {.fd = stopped.get(), .events = POLLIN, .revents = 0},
+                                   {.fd = asked.wake_fd, .events = POLLIN, .revents = 0}}};
+    poll(waiting.data(), waiting.size(), -1);
+    if (waiting[1].revents != 0) throw Cancelled();
+    if (const auto went_on = take_typed(); went_on) {
+      if (!*went_on) return std::nullopt;
+      return monitor_.with_lock([&](const Monitor::Held& held) {
+        auto line = asked_(held)->typed;
+        line.resize(line.find('\n'));
+        return line;
+      });
+    }
+  }
+}
+
+/// Reads what the terminal has. Returns true if the line is whole, false at the end of the input.
+std::optional<bool> Questions::take_typed() {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<bool> {
+    auto& asked = *asked_(held);
+    if (asked.typed.find('\n') == std::string::npos) {
+      if (!is_ready(asked.fd, POLLIN)) return std::nullopt;
+      std::array<char, 4096> block{};
+      const auto count = read(asked.fd, block.data(), block.size());
+      if (count < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
+      asked.over = count <= 0;
+      if (asked.over) return false;
+      asked.typed.append(block.data(), static_cast<std::size_t>(count));
+    }
+    asked.over = asked.typed.find('\n') != std::string::npos;
+    return asked.over ? std::optional(true) : std::nullopt;  // Ctrl-D after some text
+  });
 }
 
 /// If standard error is not the terminal, nobody sees its line of JSON there.
@@ -91,34 +142,67 @@ bool Questions::shows_prompt(const Question& question) {
   return question.json.empty() || isatty(STDERR_FILENO) == 0;
 }
 
-void Questions::show(int terminal, const Question& question) {
-  if (!question.json.empty()) queue_.add(Stream::Err, question.json);
-  if (shows_prompt(question)) say(terminal, question.prompt);
+int Questions::show(bool at_row_begin) {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
+    auto& asked = asked_(held);
+    if (!asked || asked->shown || !asked->is_open() || !shows_prompt(asked->question)) return -1;
+    if (!owns_terminal(asked->fd)) return -1;  // the read will stop zksh
+    if (!is_ready(asked->fd, POLLOUT)) return asked->fd;
+    std::string text = asked->moved && !at_row_begin ? "\n" : "";
+    text += asked->question.prompt;
+    if (!asked->question.hidden) text += escape_for_terminal(asked->typed);
+    write_to(asked->fd, text);
+    asked->shown = true;
+    return -1;
+  });
+}
+
+void Questions::hide() {
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    auto& asked = asked_(held);
+    if (!asked || !asked->shown || !asked->is_open()) return;
+    if (!owns_terminal(asked->fd) || is_ready(asked->fd, POLLIN)) return;
+    asked->typed += take_unfinished(asked->fd);
+    if (asked->typed.find('\n') != std::string::npos) {
+      eventfd_write(asked->wake_fd, 1);
+      return;
+    }
+    const auto& prompt = asked->question.prompt;
+    auto line = prompt.substr(prompt.rfind('\n') + 1);
+    if (!asked->question.hidden) line += escape_for_terminal(asked->typed);
+    write_to(asked->fd, terminal_can_redraw() ? erase_line_of(text_width(line)) : "\n");
+    asked->shown = false;
+    asked->moved = true;
+  });
 }
 
 /// If standard error is the terminal, goes through the queue, which keeps the order of all output.
 void Questions::say(int terminal, const std::string& text) {
   if (isatty(STDERR_FILENO) != 0)
     queue_.add(Stream::Err, text);
-  else [[maybe_unused]]
-    const auto written = write(terminal, text.data(), text.size());
+  else
+    write_to(terminal, text);
 }
 
 void Questions::suspend() {
   monitor_.with_lock([&](const Monitor::Held& held) {
-    if (const auto& asked = asked_(held)) tcsetattr(asked->fd, TCSANOW, &asked->before);
+    auto& asked = asked_(held);
+    if (!asked) return;
+    tcsetattr(asked->fd, TCSANOW, &asked->before);
+    asked->suspended = true;
   });
 }
 
 void Questions::resume() {
-  const auto asked = monitor_.with_lock([&](const Monitor::Held& held) {
-    auto now = asked_(held);
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    auto& asked = asked_(held);
     // If continued in the background, leave the terminal alone: the read will stop zksh again.
-    if (now && tcgetpgrp(now->fd) != getpgrp()) now.reset();
-    if (now) set_modes(now->fd, now->before, now->question.hidden);
-    return now;
+    if (!asked || !owns_terminal(asked->fd)) return;
+    set_modes(asked->fd, asked->before, asked->question.hidden);
+    asked->typed.clear();
+    asked->shown = asked->suspended = false;
   });
-  if (asked) show(asked->fd, asked->question);
+  eventfd_write(wake_fd_, 1);
 }
 
 }  // namespace zksh

@@ -16,8 +16,10 @@ namespace zksh {
 /// Only the foreground command asks, so there is one question at a time.
 class Questions {
  public:
-  /// `queue` is flushed before a question is shown.
-  Questions(Monitor& monitor, OutputQueue& queue) : monitor_(monitor), queue_(queue) {}
+  /// A question is shown below what is queued. show and hide are called as output is printed.
+  /// `wake_fd`: an eventfd, not owned, that wakes the main thread.
+  Questions(Monitor& monitor, OutputQueue& queue, int wake_fd)
+      : monitor_(monitor), queue_(queue), wake_fd_(wake_fd) {}
   Questions(const Questions&) = delete;
   Questions& operator=(const Questions&) = delete;
   ~Questions() = default;
@@ -41,21 +43,40 @@ class Questions {
   void suspend();
   void resume();
 
+  /// Shows the question if it is not on the screen, with what has been typed. `at_row_begin`: the
+  /// last output ended its line. Returns a descriptor that must become writable first, else -1.
+  /// Main thread.
+  int show(bool at_row_begin);
+  /// Makes room for output: erases the question, until show() is called again. What was typed so
+  /// far stays part of the answer. Main thread.
+  void hide();
+
  private:
   /// The question being asked.
   struct Asked {
     int fd = -1;
+    int wake_fd = -1;  ///< written when `typed` is a whole line
+    std::stop_token stop{};
     Question question{};
-    termios before{};  ///< the modes to restore
+    termios before{};     ///< the modes to restore
+    std::string typed{};  ///< what has been read of the answer
+    bool shown = false;   ///< is on the screen
+    bool moved = false;   ///< has been hidden
+    bool suspended = false;
+    bool over = false;  ///< has been answered
+
+    bool is_open() const { return !over && !suspended && !stop.stop_requested(); }
   };
   class Asking;
 
   static bool shows_prompt(const Question& question);
-  void show(int terminal, const Question& question);
+  std::optional<std::string> read_line(const Asked& asked);
+  std::optional<bool> take_typed();
   void say(int terminal, const std::string& text);
 
   Monitor& monitor_;
   OutputQueue& queue_;
+  int wake_fd_;
   Guarded<std::optional<Asked>> asked_;
 };
 

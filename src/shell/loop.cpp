@@ -141,6 +141,12 @@ void Loop::stop_process() {
   kill(getpid(), SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, &before);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // Whoever calls this knows that it goes on.
+  sigset_t continued;
+  sigemptyset(&continued);
+  sigaddset(&continued, SIGCONT);
+  const timespec now{};
+  sigtimedwait(&continued, nullptr, &now);
 }
 
 void Loop::run(Printer& printer, const LoopEvents& events, const std::function<bool()>& done) {

@@ -21,7 +21,7 @@ struct LoopEvents {
   std::function<void(int signal)> end;        ///< SIGTERM and all others that end a process
   std::function<void()> resize = [] {};       ///< SIGWINCH
   std::function<void()> suspend;              ///< SIGTSTP
-  std::function<void()> resume = [] {};       ///< SIGCONT
+  std::function<void()> resume = [] {};       ///< SIGCONT, except after stop_process
   std::function<void(int error)> out_failed;  ///< stdout cannot be written; called once
   /// When to call `done` again even if nothing happens; nullopt: only after an event. Called after
   /// `done`.

@@ -38,6 +38,7 @@ bool Printer::write_front() {
   const int fd = descriptor(chunk.stream);
   const auto rest = std::string_view(chunk.bytes).substr(written_);
   if (notice_ && isatty(fd)) end_notice();
+  if (hide_ && isatty(fd)) hide_();
   const bool dropped = chunk.stream == Stream::Out && out_failure_ != 0;
   if (dropped || (above_ && isatty(fd) && above_(rest))) {
     written_ += rest.size();
@@ -86,7 +87,11 @@ void Printer::pump() {
   blocked_on_ = -1;
   while (true) {
     if (waiting_.empty()) waiting_ = queue_.take();
-    if (waiting_.empty() || !write_front()) return;
+    if (waiting_.empty()) {
+      if (show_) blocked_on_ = show_(ended_line_);
+      return;
+    }
+    if (!write_front()) return;
   }
 }
 

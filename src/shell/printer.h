@@ -20,6 +20,14 @@ class Printer {
   /// line and returns true, or returns false if no line is being typed.
   void print_through(std::function<bool(std::string_view)> above) { above_ = std::move(above); }
 
+  /// Sets what keeps a line below all output: `hide` is called before output to a terminal, and
+  /// `show` when there is no more, with whether it ended its line; it returns a descriptor that
+  /// must become writable first, or -1.
+  void keep_below(std::function<void()> hide, std::function<int(bool)> show) {
+    hide_ = std::move(hide);
+    show_ = std::move(show);
+  }
+
   /// Shows a line on standard error, a terminal, until something else is printed; a terminal that
   /// cannot erase it keeps it. Not shown while the terminal accepts no output.
   void show_notice(const std::string& text);
@@ -44,6 +52,8 @@ class Printer {
 
   OutputQueue& queue_;
   std::function<bool(std::string_view)> above_;
+  std::function<void()> hide_;
+  std::function<int(bool)> show_;
   std::deque<OutputQueue::Chunk> waiting_;
   std::size_t written_ = 0;  ///< bytes of the first chunk
   bool notice_ = false;      ///< is shown

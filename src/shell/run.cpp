@@ -256,13 +256,18 @@ class Supervisor {
   Loop loop{};
   OutputQueue queue{monitor, loop.wake_fd()};
   Printer printer{queue};
-  Questions questions{monitor, queue};
+  Questions questions{monitor, queue, loop.wake_fd()};
   /// Returns a warning for when the terminal is about to stop the process, or an empty text.
   std::function<std::string()> stop_warning{};
   /// Since when somebody has waited for the first connection of a session (Session::awaited_since):
   /// after a second, `waiting_text` is shown.
   std::function<std::optional<Clock::time_point>()> awaited_since{};
   std::string waiting_text{};
+
+  Supervisor() {
+    printer.keep_below([this] { questions.hide(); },
+                       [this](bool at_row_begin) { return questions.show(at_row_begin); });
+  }
 
   /// Returns the job's status, or what ended it: 128 + signal, or 1 if stdout could not be written.
   /// A signal that a program took does not end the job.
@@ -295,6 +300,7 @@ class Supervisor {
       Loop::stop_process();
       questions.resume();
     };
+    events.resume = [&] { questions.resume(); };
     events.out_failed = [&](int error) {
       if (error != EPIPE)
         queue.add(Stream::Err,

@@ -148,7 +148,10 @@ int Shell::run() {
   events.end = [this](int signal) { end(signal); };
   events.resize = [this] { editor_.resize(); };
   events.suspend = [this] { suspend(); };
-  events.resume = [this] { editor_.resume(); };
+  events.resume = [this] {
+    around_.services.questions.resume();
+    editor_.resume();
+  };
   events.out_failed = [this](int error) { lose_output(error); };
   loop_.run(printer_, events, [this] {
     handle_jobs();

@@ -507,6 +507,7 @@ void LineEditor::deliver() {
   // A keyboard macro may have typed more after the line.
   carried_text_ = readline_text();
   const std::string_view shown = line ? std::string_view(*line) : std::string_view();
+  if (other_charset_) use_utf8_locale();  // readline has set the environment's
   paint_line(prompt_, shown, shown.size(), {});
   leave_line();
   active_ = false;
@@ -551,8 +552,12 @@ void LineEditor::suspend() {
 }
 
 void LineEditor::resume() {
-  if (!suspended_) return;
-  suspended_ = false;
+  if (!active_) return;
+  if (!std::exchange(suspended_, false)) {
+    // SIGSTOP comes without notice. Others have used the terminal since, and set its modes.
+    painter_.start_anew();
+    rl_deprep_terminal();
+  }
   painter_.resize(screen_size(options_.out));
   painter_.find_fresh_row();
   prepare_terminal();

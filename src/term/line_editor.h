@@ -155,7 +155,8 @@ class LineEditor {
   void interrupt();
   /// The terminal's size may have changed.
   void resize();
-  /// Restores the terminal before a stop, leaving the line on the screen; resume() shows it again.
+  /// Restores the terminal before a stop, leaving the line on the screen. resume() shows it again,
+  /// also after a stop without suspend().
   void suspend();
   void resume();
 

@@ -172,6 +172,13 @@ void Painter::leave() {
   single_row_.clear();
 }
 
+void Painter::start_anew() {
+  painted_.clear();
+  row_ = column_ = 0;
+  single_row_.clear();
+  single_row_columns_ = 0;
+}
+
 void Painter::clear_screen() {
   if (dumb_) return;
   send("\033[H\033[2J");

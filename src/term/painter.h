@@ -29,6 +29,8 @@ class Painter {
   /// The same if the cursor is in column 0, or behind keys that the terminal has echoed.
   void begin_row();
   void paint(const EditedLine& line);
+  /// Leaves the screen as it is, which is not known any more, and paints below.
+  void start_anew();
   /// Has the next paint() draw everything again.
   void forget();
   /// Erases what is painted; the cursor returns to where it began.

@@ -197,6 +197,7 @@ class Terminals(EditorTest):
                 self.wait_line("ä日本", 40, "ä日本")
                 screen.keys("Left", "BSpace", "Enter")
                 self.wait_accepted("ä本")
+                screen.wait_for("ä本")  # as it was typed, also after Enter
                 screen.close()
 
     def test_terminal_that_goes_away(self):

@@ -130,6 +130,15 @@ class LiveLocks(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1] == "7>")
         self.assertRegex(screen.text(), r"(?m)^HOLDS  /a/path/\S*…\S*/a/lock  _c_[0-9a-f]{8}…-lock-0000000000$")
 
+    def test_a_window_that_is_made_narrower(self):
+        self.join("alice")
+        screen = self.watch(width=120)
+        screen.wait_for(lambda s: "address" in s.text() and "alice" in s.text())
+        for width in (60, 40):
+            screen.resize(width, 24)
+            # tmux itself moves rows to its history, which nobody can erase.
+            screen.wait_for(lambda s: [s.text().count(word) for word in ("/l  ", "address", "alice")] == [1, 0, 1])
+
     def test_a_window_that_is_made_larger(self):
         self.join("alice")
         screen = self.watch(width=60)

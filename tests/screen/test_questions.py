@@ -57,6 +57,57 @@ class Questions(ShellTest):
         screen.type("secret\n")
         self.wait_prompt(screen, 1)
 
+    def test_output_of_others_comes_above_the_question(self):
+        """With what was typed already, which counts."""
+        self.znodes.create(self.root + "/w")
+        for name in ("", "/a", "/b"):
+            self.znodes.create(self.root + "/gone" + name)
+        screen = self.start()
+        self.run_line(screen, "watch /w &", 0)
+        question = "Delete them? [y/N]"
+        screen.type("deleteall /gone\n")
+        screen.wait_for(lambda s: s.lines()[-1].endswith(question))
+        asked = screen.lines()[-1]
+        screen.type("ye")
+        screen.wait_for(asked + " ye")
+        for version in ("0 → 1", "1 → 2"):
+            self.znodes.set(self.root + "/w", b"x")
+            screen.wait_for("/w  version " + version)
+            screen.wait_for(lambda s: s.lines()[-1] == asked + " ye")
+        self.assertEqual(screen.text(history=True).count(question), 1)
+        self.assertTrue(screen.echoes())
+        screen.type("s\n")
+        self.wait_prompt(screen, 2)
+        self.assertIn(asked + " yes", screen.lines())
+        self.assertFalse(self.znodes.exists(self.root + "/gone"))
+
+    def test_a_password_stays_unseen_below_output(self):
+        self.znodes.create(self.root + "/w")
+        screen = self.start()
+        self.run_line(screen, "watch /w &", 0)
+        screen.type("addauth digest ann\n")
+        self.asked(screen)
+        screen.type("sec")
+        self.znodes.set(self.root + "/w", b"x")
+        screen.wait_for("/w  version 0 → 1")
+        self.asked(screen)
+        screen.type("ret\n")
+        self.wait_prompt(screen, 2)
+        self.run_line(screen, "create /a x auth::cdrwa", 2)
+        self.assertIn("'digest,'ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=", self.run_line(screen, "getAcl /a", 3))
+
+    def test_a_question_is_shown_again_after_a_stop_by_others(self):
+        screen, zksh = self.start_below_sh(job_control=True)
+        screen.type("addauth digest ann\n")
+        self.asked(screen)
+        os.kill(zksh, signal.SIGSTOP)
+        self.wait_shell(screen)
+        screen.type("fg\n")
+        self.asked(screen)
+        self.assertFalse(screen.echoes())
+        screen.type("secret\n")
+        self.wait_prompt(screen, 1)
+
     def test_a_signal_restores_the_terminal(self):
         screen = self.shell_screen(f"{ZKSH} -s {self.connect} addauth digest ann; echo status $?")
         self.asked(screen)

@@ -36,6 +36,22 @@ class ShellSignals(ShellTest):
             self.wait_exit(screen, 128 + number)
             self.wait_gone("/mine")
 
+    def test_stopped_by_others_the_line_is_drawn_anew(self):
+        screen, zksh = self.start_below_sh(job_control=True)
+        screen.type("get /no")
+        self.wait_prompt(screen, 0, typed="get /no")
+        os.kill(zksh, signal.SIGSTOP)
+        self.wait_shell(screen)
+        screen.type("fg\n")
+        self.wait_prompt(screen, 0, typed="get /no")
+        self.assertFalse(screen.echoes())
+        self.assertEqual(self.run_line(screen, "ne", 0), ["Node does not exist: /none"])
+        screen.keys("C-z")
+        self.wait_shell(screen)
+        screen.type("fg\n")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(sum(row.startswith(self.prompt(1)) for row in screen.lines()), 2, "before and after")
+
     def test_quit_is_nothing_at_the_prompt(self):
         screen = self.start()
         screen.type("get /no")
