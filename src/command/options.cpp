@@ -55,14 +55,23 @@ std::vector<std::string> bind_words(const GivenWords& given, const std::vector<A
 
 /// "unknown option -x", with the closest declared name if there is one.
 std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word) {
+  // find has -name, and zkCli -add: one dash more or less is no other word.
+  const auto without_dashes = [](const std::string& name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
   std::vector<std::string> known;
+  std::map<std::string, std::string> names;
   for (const auto& argument : arguments)
-    if (!argument.positional())
-      known.insert(known.end(), argument.names.begin(), argument.names.end());
-  // Single letters resemble each other; only a longer word tells what was meant.
-  const auto similar = word.size() > 3 ? suggestions(word, known) : std::vector<std::string>{};
+    for (const auto& name : argument.names) {
+      // Single letters resemble each other; only a longer word tells what was meant.
+      if (argument.positional() || without_dashes(name).size() < 2) continue;
+      known.push_back(without_dashes(name));
+      names.emplace(known.back(), name);
+    }
+  const auto meant = without_dashes(word.substr(0, word.find('=')));
+  const auto similar = meant.size() > 1 ? suggestions(meant, known) : std::vector<std::string>{};
   if (!similar.empty())
-    return fmt::format("unknown option {}; did you mean {}?", word, similar.front());
+    return fmt::format("unknown option {}; did you mean {}?", word, names[similar.front()]);
   const bool takes_values = std::ranges::any_of(arguments, [](const Argument& argument) {
     return argument.positional() && argument.kind != Argument::Kind::Program &&
            argument.kind != Argument::Kind::Line;

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -169,15 +170,26 @@ Candidates command_names(std::string_view prefix) {
   return beginning_with(prefix, std::move(names));
 }
 
+/// What a help text says first, without what it adds, and without a full stop.
+std::string first_statement(const std::string& help) {
+  auto sentence = help.substr(0, std::min({help.find(". "), help.find("; "), help.find('\n')}));
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence;
+}
+
 Candidates option_names(std::string_view prefix, const std::vector<Argument>& arguments) {
   // --help is offered only after a dash.
-  std::vector<std::string> names;
-  if (!prefix.empty()) names.emplace_back("--help");
+  std::map<std::string, std::string> meanings;
+  if (!prefix.empty()) meanings["--help"] = "Show the command's help";
   for (const auto& argument : arguments)
     if (!argument.positional() && !argument.legacy &&
         (!prefix.empty() || !is_output_option(argument)))
-      names.insert(names.end(), argument.names.begin(), argument.names.end());
-  return beginning_with(prefix, std::move(names));
+      for (const auto& name : argument.names) meanings[name] = first_statement(argument.help);
+  std::vector<std::string> names;
+  for (const auto& [name, meaning] : meanings) names.push_back(name);
+  auto candidates = beginning_with(prefix, std::move(names));
+  for (auto& candidate : candidates.first) candidate.meaning = meanings[candidate.text];
+  return candidates;
 }
 
 /// For a word such as "--output=pl"; nullopt for others.
@@ -298,6 +310,20 @@ std::vector<std::string> shown(const Candidates& candidates) {
   return list;
 }
 
+/// A line for each option: the names that it has among the candidates, and its meaning.
+std::vector<Completion::Described> described(const Candidates& candidates) {
+  std::vector<Completion::Described> options;
+  for (const auto& [text, mark, open, meaning] : candidates.first) {
+    if (meaning.empty()) return {};
+    const auto same = std::ranges::find(options, meaning, &Completion::Described::meaning);
+    if (same == options.end())
+      options.push_back({.names = text, .meaning = meaning});
+    else
+      same->names += ", " + text;
+  }
+  return options;
+}
+
 /// What is typed for each, without a blank after it; empty if one of them cannot be typed here.
 std::vector<std::string> typed_texts(const Candidates& candidates, const TypedWords& typed,
                                      AfterCursor what_follows) {
@@ -387,6 +413,7 @@ Completion complete_line(std::string_view line, std::size_t cursor,
   }
   if (candidates.count > 1) {
     completion.list = shown(candidates);
+    completion.described = described(candidates);
     completion.texts = typed_texts(candidates, *typed, what_follows);
   }
   return completion;

@@ -16,6 +16,8 @@ struct Candidate {
   std::string text;   ///< the whole word
   char mark = '\0';   ///< shown after it in lists: '*' for an ephemeral
   bool open = false;  ///< the word may continue, so no blank follows
+  /// For an option's name: what the option does; that of its other names is the same.
+  std::string meaning{};
 
   bool operator==(const Candidate&) const = default;
 };

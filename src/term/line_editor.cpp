@@ -10,6 +10,7 @@
 #include "term/terminal.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <readline/history.h>
 #include <readline/readline.h>
 
@@ -32,9 +33,27 @@
 namespace zksh {
 namespace {
 
+/// A line for each meaning; empty if there is too little room.
+std::string described_list(const std::vector<Completion::Described>& described, ScreenSize screen) {
+  constexpr std::size_t least_meaning = 24;
+  ColumnTable table({{.title = ""}, {.title = ""}});
+  for (const auto& [names, meaning] : described)
+    table.add_row({escape_for_terminal(names), escape_for_terminal(meaning)});
+  table.set_elastic(1);
+  const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
+  const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
+  if (described.size() > row_limit || table.width(least_meaning) > columns) return {};
+  auto lines = table.lines(columns, "…");
+  lines.erase(lines.begin());  // the titles
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
 /// Lists as many candidates as fit on the screen above the edited line, in columns; if there are
 /// more, a last line says how many are missing. Control characters are escaped.
 std::string candidate_list(const Completion& found, ScreenSize screen) {
+  if (auto list = described_list(found.described, screen);
+      !found.described.empty() && !list.empty())
+    return list;
   std::vector<std::string> texts;
   texts.reserve(found.list.size());
   for (const auto& candidate : found.list) texts.push_back(escape_for_terminal(candidate));

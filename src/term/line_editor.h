@@ -61,10 +61,17 @@ struct CompletionRequest {
 };
 
 struct Completion {
+  /// Candidates with one meaning: "--recursive, -R".
+  struct Described {
+    std::string names;
+    std::string meaning;
+  };
   std::size_t begin = 0;  ///< the bytes from here to the cursor …
   std::string text;       ///< … are replaced by this
   /// If that changes nothing: the candidates to list above the line; perhaps only the first ones.
   std::vector<std::string> list{};
+  /// The same with their meanings, listed instead where there is room; may be empty.
+  std::vector<Described> described{};
   /// Returns the escape sequence that colours one of the list, or an empty one.
   std::function<std::string_view(std::string_view)> color{};
   /// What each of the list inserts when Tab steps through them; empty: it does not.

@@ -33,10 +33,23 @@ class Completion(unittest.TestCase):
     def test_several_are_listed_above_the_line(self):
         self.screen.type("ls -\t")
         self.wait_typed("ls -")
-        self.screen.wait_for(lambda screen: [line.split() for line in screen.lines() if line.startswith("--h")] == [
-            ["--help", "--recursive", "-S", "-t"], ["--human", "--stat", "-h", "-w"]])
+        # Each with what it does, from the command's declaration.
+        self.screen.wait_for("--recursive, -R  List the whole subtree, one path a line\n"
+                             "--stat, -s       Print the node's Stat below the list\n")
+        self.assertIn("--long, -l       A child a line, with version, size, number…\n", self.screen.text())
         self.screen.type("R")
         self.wait_typed("ls -R")
+
+    def test_names_alone_where_there_is_little_room(self):
+        self.screen.resize(36, 20)
+        self.screen.type("ls -\t")
+        self.screen.wait_for(lambda screen: [line.split() for line in screen.lines() if line.startswith("--h")] == [
+            ["--help", "-S"], ["--human", "-h"]])
+        self.screen.resize(120, 20)
+        self.screen.keys("C-u")
+        self.screen.type("lock -\t")
+        self.screen.wait_for(lambda screen: any(line.startswith("--at-least ") and "--grace" in line
+                                                for line in screen.lines()))
 
     def test_a_second_tab_walks_through_what_is_listed(self):
         self.screen.type("ls -\t")

@@ -69,6 +69,20 @@ TEST(Complete, NamesOfCommands) {
   EXPECT_THAT(at_the_end_of("nonesuch -"), IsEmpty());
 }
 
+TEST(Complete, OptionsAreListedWithTheirMeanings) {
+  const std::string line = "ls --re";
+  EXPECT_THAT(complete_line(line, line.size(), {}).described, IsEmpty()) << "only one";
+  const auto found = complete_line("ls -", 4, {});
+  const auto option = [&](const std::string& names) {
+    const auto at = std::ranges::find(found.described, names, &Completion::Described::names);
+    return at == found.described.end() ? "" : at->meaning;
+  };
+  EXPECT_EQ(option("--recursive, -R"), "List the whole subtree, one path a line");
+  EXPECT_EQ(option("--stat, -s"), "Print the node's Stat below the list") << "without \"; not …\"";
+  EXPECT_EQ(option("--help"), "Show the command's help");
+  EXPECT_THAT(complete_line("printwatches ", 13, {}).described, IsEmpty());
+}
+
 TEST(Complete, Options) {
   EXPECT_THAT(at_the_end_of("ls -"),
               UnorderedElementsAre("-s", "--stat", "-h", "--human", "-w", "--watch", "-R",

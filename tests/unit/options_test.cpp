@@ -117,6 +117,8 @@ TEST(Options, WhatIsWrongIsNamed) {
   EXPECT_EQ(refusal({"-q", "/a"}), "unknown option -q" + as_value);
   EXPECT_EQ(refusal({"-sq", "/a"}), "unknown option -sq" + as_value);
   EXPECT_EQ(refusal({"--stta", "/a"}), "unknown option --stta; did you mean --stat?");
+  EXPECT_EQ(refusal({"-stta", "/a"}), "unknown option -stta; did you mean --stat?");
+  EXPECT_EQ(refusal({"--stt=1", "/a"}), "unknown option --stt=1; did you mean --stat?");
   EXPECT_EQ(refusal({"-v", "1.5", "/a"}), "-v: \"1.5\" is not a whole number");
   EXPECT_EQ(refusal({"-v", "0x2", "/a"}), "-v: \"0x2\" is not a whole number");
   EXPECT_EQ(refusal({"-v", "4294967296", "/a"}),
