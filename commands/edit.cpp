@@ -1,140 +1,14 @@
 // edit: edit a node's value in an editor.
-#include "base/fd.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "base/program_terminal.h"
 #include "base/quoting.h"
-#include "base/signal_relay.h"
+#include "base/scratch_directory.h"
 #include "command/command.h"
 #include "command/questions.h"
 #include "node/value.h"
-#include "sandbox/scratch_directory.h"
-
-#include <chrono>
-#include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace zksh::command_edit {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto patience = 2s;
-
-/// Runs a program in its own process group with zksh's standard streams and, if zksh has it, the
-/// terminal; but with an empty input if zksh's own commands come from standard input.
-///
-/// Signals that would end zksh go to the program instead. If the terminal stops the program
-/// (Ctrl-Z), zksh stops too, and both continue together. A stop of the command ends the program
-/// with SIGTERM, and SIGKILL after two seconds; SIGKILL to zksh sends it SIGTERM. zksh always gets
-/// the terminal back, with its previous modes.
-///
-/// Used on the command's thread, since the kernel's death signal depends on the thread.
-class OnTerminal {
- public:
-  explicit OnTerminal(Context& cx) : cx_(cx), terminal_(!cx.background) {}
-
-  OnTerminal(const OnTerminal&) = delete;
-  OnTerminal& operator=(const OnTerminal&) = delete;
-  ~OnTerminal() { cx_.out.hold_back({}); }
-
-  /// Returns the program's exit status (128 + n: ended by signal n). Blocks until it has ended.
-  /// Throws Cancelled after a stop, and Error with status 126 or 127 if the program cannot be
-  /// executed.
-  int run(const std::vector<std::string>& words) {
-    start(words);
-    const int result = supervise();
-    give_back(result > status::signal_base);
-    return result;
-  }
-
- private:
-  void start(const std::vector<std::string>& words) {
-    Program program{.words = words,
-                    .group = Program::Group::Own,
-                    .terminal = terminal_.to_lend(),
-                    .death_signal = SIGTERM};
-    Fd empty;
-    // Without a terminal an editor would wait for keys that nobody can press.
-    if (cx_.input == Input::Pipe || !Questions::possible()) {
-      empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-      program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
-    }
-    cx_.out.await_printed();
-    process_.emplace(cx_.client.monitor(), program);
-    if (program.terminal >= 0) {
-      terminal_.was_lent(process_->pid());
-      hold_back();
-    }
-    registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
-      if (process_->status(held)) return false;
-      process_->signal(signal);
-      if (process_->stopped(held)) process_->signal(SIGCONT);
-      return true;
-    });
-  }
-
-  int supervise() {
-    auto& monitor = cx_.client.monitor();
-    for (;;) {
-      const bool news = monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
-        return process_->status(held) || is_stopped_by_terminal(held);
-      });
-      if (!news) end();
-      if (const auto ended = process_->status()) return *ended;
-      follow_stop();
-    }
-  }
-
-  bool is_stopped_by_terminal(const Monitor::Held& held) const {
-    const int signal = process_->stop_signal(held);
-    return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-  }
-
-  void follow_stop() {
-    const int signal = cx_.client.monitor().with_lock(
-        [&](const Monitor::Held& held) { return process_->stop_signal(held); });
-    const auto followed =
-        terminal_.follow_stop(process_->pid(), signal, [this] { cx_.out.hold_back({}); });
-    if (followed == ProgramTerminal::Followed::StaysStopped)
-      process_->signal(SIGKILL);  // it would wait forever
-    if (terminal_.lent()) hold_back();
-    process_->signal(SIGCONT);
-    // Otherwise the stop would be handled twice.
-    cx_.client.monitor().wait_until(cx_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {
-      return !process_->stopped(held) || process_->status(held);
-    });
-  }
-
-  /// Output from zksh would spoil the program's screen.
-  void hold_back() {
-    cx_.out.hold_back([] { return true; });
-  }
-
-  void give_back(bool with_modes) {
-    terminal_.take_back();
-    if (with_modes) terminal_.restore_modes();
-    cx_.out.hold_back({});
-  }
-
-  [[noreturn]] void end() {
-    process_->signal(SIGTERM);
-    process_->signal(SIGCONT);
-    cx_.client.monitor().wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
-      return process_->status(held).has_value();
-    });
-    process_->signal(SIGKILL);
-    process_->wait();
-    give_back(true);
-    throw Cancelled();
-  }
-
-  Context& cx_;
-  ProgramTerminal terminal_;
-  std::optional<Process> process_;
-  std::optional<SignalRelay::Registration> registration_;
-};
 
 struct Args {
   bool create = false;
@@ -157,28 +31,17 @@ std::optional<Node> look(Context& cx, const std::string& path) {
   return std::move(outcome.value);
 }
 
-/// Says where a copy of the edited file is, if it was changed.
-std::string kept_text(const std::string& path, const std::string& file, const std::string& before) {
-  const auto after = read_file(file);
-  return after == before ? "" : "; your text is in " + keep_value(path, after);
-}
-
-/// The file's contents after editing. Throws Error if the editor failed.
+/// The text after editing. Throws Error if the editor failed.
 std::string edited(Context& cx, const std::string& path, const std::string& before) {
-  const auto editor = editor_command();
-  const ScratchDirectory directory(cx.client.monitor(), "zksh-edit");
-  const std::string file = directory.path() / value_file_name(path);
-  write_private_file(file, before);
-  int result = status::ok;
-  try {
-    result = OnTerminal(cx).run(editor_words(editor, file));
-  } catch (const Cancelled&) {
-    throw Cancelled("the editor was interrupted; nothing was written" +
-                    kept_text(path, file, before));
-  }
-  if (result == status::ok) return read_file(file);
-  throw Error(fmt::format("the editor exited with status {}; nothing was written{}", result,
-                          kept_text(path, file, before)));
+  return edit_text(
+      {.monitor = cx.client.monitor(),
+       .signals = cx.services.signals,
+       .out = cx.out,
+       .stop = cx.stop,
+       .background = cx.background,
+       .empty_input = cx.input == Input::Pipe},
+      value_file_name(path), before, "nothing was written",
+      [&](const std::string& text) { return "; your text is in " + keep_value(path, text); });
 }
 
 /// Prints a unified diff of two texts to stdout.

@@ -165,6 +165,7 @@ constexpr std::array editor_keys{
     Key{"Ctrl-A, Ctrl-E", "Go to the beginning, the end."},
     Key{"Ctrl-W, Ctrl-U", "Delete the word before the cursor, all before the cursor."},
     Key{"Ctrl-Y, Ctrl-_", "Insert what was deleted; undo."},
+    Key{"Ctrl-X Ctrl-E", "Edit the line in $VISUAL or $EDITOR, and run what was saved (in vi: v)."},
     Key{"Ctrl-L", "Clear the screen."},
     Key{"Ctrl-C", "End the running command, or drop the typed line."},
     Key{"Ctrl-Z", "Move a command that only waits to the background; else stop zksh."},

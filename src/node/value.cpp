@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/scratch_directory.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -137,6 +138,27 @@ std::vector<std::string> editor_words(const std::string& command, const std::str
   for (std::string word; text >> word;) words.push_back(word);
   words.push_back(file);
   return words;
+}
+
+std::string edit_text(const TerminalProgram::Surroundings& around, const std::string& file_name,
+                      const std::string& text, const std::string& consequence,
+                      const std::function<std::string(const std::string& text)>& keep) {
+  const auto editor = editor_command();
+  const ScratchDirectory directory(around.monitor, "zksh-edit");
+  const std::string file = directory.path() / file_name;
+  write_private_file(file, text);
+  const auto kept = [&] {
+    const auto after = read_file(file);
+    return consequence + (after == text ? "" : keep(after));
+  };
+  int result = status::ok;
+  try {
+    result = TerminalProgram(around).run(editor_words(editor, file));
+  } catch (const Cancelled&) {
+    throw Cancelled("the editor was interrupted; " + kept());
+  }
+  if (result == status::ok) return read_file(file);
+  throw Error(fmt::format("the editor exited with status {}; {}", result, kept()));
 }
 
 }  // namespace zksh

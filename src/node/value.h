@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 #include "command/command.h"
+#include "command/terminal_program.h"
 
 #include <functional>
 #include <optional>
@@ -54,5 +55,13 @@ std::string editor_command();
 
 /// The words that run an editor command, interpreted as a shell does, on a file.
 std::vector<std::string> editor_words(const std::string& command, const std::string& file);
+
+/// Opens a text in the user's editor, in a private file of this name, which is removed. Returns the
+/// text as it was saved. Blocks. If the editor fails or is interrupted, throws Error or Cancelled
+/// with what that means, `consequence` ("nothing was written"), and what `keep` says about the
+/// text, which is called if it was changed.
+std::string edit_text(const TerminalProgram::Surroundings& around, const std::string& file_name,
+                      const std::string& text, const std::string& consequence,
+                      const std::function<std::string(const std::string& text)>& keep);
 
 }  // namespace zksh

@@ -3,7 +3,7 @@
 
 #include "base/monitor.h"
 #include "base/process.h"
-#include "sandbox/scratch_directory.h"
+#include "base/scratch_directory.h"
 
 #include <filesystem>
 #include <functional>

@@ -186,6 +186,7 @@ Candidates option_names(std::string_view prefix, const std::vector<Argument>& ar
         (!prefix.empty() || !is_output_option(argument)))
       for (const auto& name : argument.names) meanings[name] = first_statement(argument.help);
   std::vector<std::string> names;
+  names.reserve(meanings.size());
   for (const auto& [name, meaning] : meanings) names.push_back(name);
   auto candidates = beginning_with(prefix, std::move(names));
   for (auto& candidate : candidates.first) candidate.meaning = meanings[candidate.text];

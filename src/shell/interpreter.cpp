@@ -15,6 +15,7 @@
 #include "command/report.h"
 #include "command/zkcli_style.h"
 #include "node/quota.h"
+#include "node/value.h"
 #include "shell/operators.h"
 #include "shell/pager.h"
 
@@ -170,6 +171,19 @@ int Interpreter::run_line(const std::string& line) {
   });
   print_time(begin);
   return finish(result);
+}
+
+int Interpreter::edit_line(std::string& line) {
+  begin_command({});
+  return finish(reporting(out_, [&] {
+    line = edit_text({.monitor = around_.client.monitor(),
+                      .signals = around_.services.signals,
+                      .out = out_,
+                      .stop = stop_},
+                     "line.zksh", line, "nothing was run",
+                     [](const std::string& /*text*/) { return std::string(); });
+    return status::ok;
+  }));
 }
 
 int Interpreter::run_words(const std::vector<std::string>& words) {

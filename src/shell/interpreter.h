@@ -45,6 +45,9 @@ class Interpreter {
   /// Runs a line and returns its exit status. Errors are printed, not thrown. Blank lines and
   /// comments do nothing; every other line gets a history number.
   int run_line(const std::string& line);
+  /// Opens a line in the user's editor, and sets it to what was saved. Returns the exit status; a
+  /// failure is printed, and leaves the line alone.
+  int edit_line(std::string& line);
   /// A line whose request has been sent.
   struct Begun {
     const Command* command = nullptr;

@@ -90,6 +90,7 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
           {.in = STDIN_FILENO,
            .out = editor_output(),
            .on_line = [this](const std::optional<std::string>& line) { accept(line); },
+           .on_edit = [this](const std::string& line) { edit(line); },
            .await_writable = [&loop](int fd) { return loop.await_writable(fd); },
            .complete = [this](const CompletionRequest& request) { return complete(request); },
            .hint =
@@ -250,6 +251,26 @@ void Shell::start(const std::string& line) {
     status_ = status::ok;
     return;
   }
+  launch(line, [line](Interpreter& interpreter) { return interpreter.run_line(line); });
+}
+
+/// Opens the line in an editor, to run what is saved.
+void Shell::edit(const std::string& line) {
+  edited_ = std::make_shared<std::string>(line);
+  launch({}, [text = edited_](Interpreter& interpreter) { return interpreter.edit_line(*text); });
+}
+
+/// Runs what the editor has saved; after a failure, the line stands in the next prompt.
+void Shell::take_edited(std::string text, int result) {
+  if (result != status::ok) return editor_.carry(std::move(text));
+  text.erase(text.find_last_not_of(white_space) + 1);
+  if (text.empty()) return;
+  around_.services.queue.add(Stream::Err, escape_for_terminal(text, true) + '\n');
+  accept(text);
+}
+
+/// Starts the foreground's command. `line`: what was typed, if it is a line.
+void Shell::launch(const std::string& line, std::function<int(Interpreter&)> body) {
   interrupts_ = 0;
   command_line_ = line;
   suspension_ = std::make_shared<Suspension>();
@@ -260,10 +281,10 @@ void Shell::start(const std::string& line) {
   around.style.job = job_number_;
   command_ = std::make_unique<Job>(
       monitor_, loop_.wake_fd(),
-      [around, line, quit = quit_,
+      [around, body = std::move(body), quit = quit_,
        input = is_drop_in() ? Input::Pipe : Input::Terminal](const std::stop_token& stop) {
         Interpreter interpreter(around, input, stop);
-        const int result = interpreter.run_line(line);
+        const int result = body(interpreter);
         *quit = interpreter.quit();
         return result;
       });
@@ -281,6 +302,8 @@ void Shell::handle_jobs() {
     leaving_ = leaving_ || (*quit_ && may_leave());
     if (result != status::ok && !leaving_) drop_lines();
     if (leaving_) lines_.clear();
+    if (const auto text = std::exchange(edited_, nullptr); text && !leaving_)
+      take_edited(std::move(*text), result);
     start_next();
   }
   background_.report_ended();

@@ -85,6 +85,9 @@ class Shell {
   bool may_leave();
   Completion complete(const CompletionRequest& request);
   void start(const std::string& line);
+  void edit(const std::string& line);
+  void take_edited(std::string text, int result);
+  void launch(const std::string& line, std::function<int(Interpreter&)> body);
   void start_next();
   void handle_jobs();
   void interrupt();
@@ -115,6 +118,7 @@ class Shell {
   std::deque<std::string> lines_;           ///< of the accepted text, not run yet
   std::unique_ptr<Job> command_;            ///< the foreground command
   std::string command_line_;                ///< its line
+  std::shared_ptr<std::string> edited_;     ///< a line that is in an editor
   std::unique_ptr<Job> connector_;          ///< opens a new session in the background
   std::string connector_problem_;           ///< written by the connector, read after its end
   bool problem_reported_ = false;           ///< by a command that waited for the same connection

@@ -244,6 +244,12 @@ struct LineEditor::Bridge {
     return 0;
   }
 
+  static int edit_line(int /*count*/, int /*key*/) {
+    if (!current->options_.on_edit) return rl_ding();
+    current->leaves_to_edit_ = true;
+    return 0;
+  }
+
   static int accept_line(int count, int key) {
     if (current->hold_enter() || current->continue_text()) return 0;
     return rl_newline(count, key);
@@ -313,6 +319,8 @@ void LineEditor::set_up_readline() {
   rl_deprep_term_function = nullptr;
   rl_getc_function = Bridge::next_byte;
   rl_input_available_hook = Bridge::input_available;
+  for (const char* name : {"edit-and-execute-command", "vi-edit-and-execute-command"})  // bash's
+    rl_add_defun(name, Bridge::edit_line, -1);
   rl_initialize();
   rl_redisplay_function = Bridge::redisplay;  // if set earlier, it would disable bracketed paste
   // By default Ctrl-J ends a search and keeps the line; here Enter sends the same (see
@@ -332,6 +340,8 @@ void LineEditor::bind_keys() {
   // even Delete. Where somebody has bound them, they stay.
   for (const auto& [sequence, function] : common_keys)
     rl_bind_keyseq_if_unbound(sequence, function);
+  rl_bind_keyseq_if_unbound_in_map("\\C-x\\C-e", Bridge::edit_line, rl_get_keymap_by_name("emacs"));
+  rl_bind_keyseq_if_unbound_in_map("v", Bridge::edit_line, rl_get_keymap_by_name("vi-command"));
   take_over(rl_clear_screen, Bridge::clear_screen);
   take_over(rl_clear_display, Bridge::clear_screen);
   take_over(rl_refresh_line, Bridge::redraw);
@@ -463,14 +473,16 @@ void LineEditor::feed() {
   input_.set_budget(bytes_per_feed);
   if (accepted_.empty()) read_keys();
   if (accepted_.empty() && input_.ended()) accepted_.emplace_back(std::nullopt);
-  if (accepted_.empty())
+  if (std::exchange(leaves_to_edit_, false))
+    hand_over();
+  else if (accepted_.empty())
     paint();
   else
     deliver();
 }
 
 void LineEditor::read_keys() {
-  while (accepted_.empty() && reads()) {
+  while (accepted_.empty() && reads() && !leaves_to_edit_) {
     if (pasting_) {
       if (!input_.take_paste(paste_)) return;
       insert_paste();
@@ -531,6 +543,16 @@ void LineEditor::deliver() {
   leave_line();
   active_ = false;
   options_.on_line(line);
+}
+
+/// Leaves the line to an editor.
+void LineEditor::hand_over() {
+  const std::string line(readline_text());
+  paint_at_end("");
+  leave_line();
+  rl_free_line_state();
+  active_ = false;
+  options_.on_edit(line);
 }
 
 void LineEditor::drop_queued() {

@@ -107,6 +107,9 @@ class LineEditor {
     /// Called with an accepted line, or with nullopt after Ctrl-D on an empty line or if the
     /// terminal is gone. The editor is inactive then, and its members may be called.
     std::function<void(std::optional<std::string>)> on_line;
+    /// The same for a line that is to be edited in an editor: Ctrl-X Ctrl-E, and v in vi's command
+    /// mode. Empty: these keys do nothing.
+    std::function<void(const std::string&)> on_edit{};
     std::function<bool(int fd)> await_writable{};  ///< false: drop the output
     Completer complete{};                          ///< empty: Tab does nothing
     /// Called when the cursor is at the end of the line, with the rest of the newest history line
@@ -135,6 +138,8 @@ class LineEditor {
   /// Shows the prompt, which may contain SGR sequences and newlines, and starts editing a line.
   /// `at_row_begin`: the last output ended its line.
   void begin(std::string prompt, bool at_row_begin = false);
+  /// Has the next line begin with this text.
+  void carry(std::string text) { carried_text_ = std::move(text); }
   /// Changes the prompt of the line being edited.
   void set_prompt(std::string prompt);
   /// Stops editing; the text is dropped, but remains visible.
@@ -222,6 +227,7 @@ class LineEditor {
   void drop_enter();
   bool continue_text() const;
   void deliver();
+  void hand_over();
   void drop_queued();
   std::size_t complete(bool again);
   void open_menu(Completion found);
@@ -249,6 +255,7 @@ class LineEditor {
   std::optional<std::string> hinted_line_;  ///< the line that hint_ is for
   std::string paste_;                       ///< the part of a paste received so far
   bool pasting_ = false;
+  bool leaves_to_edit_ = false;  ///< the key for that was pressed
   bool active_ = false;
   bool suspended_ = false;
   std::deque<std::optional<std::string>> accepted_;

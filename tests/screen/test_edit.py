@@ -94,5 +94,61 @@ class EditAtThePrompt(ShellTest):
         screen.wait_for(lambda _: os.listdir(self.temporary) == [])
 
 
+class EditTheLine(ShellTest):
+    """Ctrl-X Ctrl-E, and v in vi's command mode: the typed line in an editor."""
+
+    def setUp(self):
+        super().setUp()
+        self.temporary = self.file("tmp")
+        os.mkdir(self.temporary)
+        self.znodes.create(self.root + "/a", b"the value")
+
+    def start_with(self, editor, **how):
+        return self.start(EDITOR=editor, VISUAL="", TMPDIR=self.temporary, **how)
+
+    def test_what_was_saved_is_run(self):
+        seen = self.file("seen")
+        editor = self.file("editor.sh", f"""ls -l "$1" | cut -c 1-10 > {seen}; stat -c %A "${{1%/*}}" >> {seen}
+            cat "$1" >> {seen}; printf 'get /a\nstat /none\nls /\n' > "$1"\n""")
+        screen = self.start_with(f"sh {editor}")
+        screen.type("get '/secret")
+        screen.keys("C-x", "C-e")
+        self.wait_prompt(screen, 2)
+        with open(seen) as file:
+            self.assertEqual(file.read(), "-rw-------\ndrwx------\nget '/secret")
+        self.assertEqual(screen.lines()[1:-1], [
+            self.prompt(0) + " get '/secret", "get /a", "stat /none", "ls /", "the value",
+            "Node does not exist: /none", "stopped after a failure; the next line was not run"])
+        self.assertEqual(os.listdir(self.temporary), [])
+        screen.keys("Up")
+        screen.wait_for("get /a\n> stat /none\n> ls /")
+
+    def test_an_empty_text_runs_nothing(self):
+        screen = self.start_with("truncate -s 0")
+        screen.type("delete /a")
+        screen.keys("C-x", "C-e")
+        screen.wait_for(lambda s: [line.startswith(self.prompt(0)) for line in s.lines()] == [False, True, True])
+        self.wait_prompt(screen, 0)
+        self.assertEqual(self.run_line(screen, "get /a", 0), ["the value"])
+
+    def test_an_editor_that_fails_leaves_the_line(self):
+        screen = self.start_with("false")
+        screen.type("delete /a")
+        screen.keys("C-x", "C-e")
+        screen.wait_for("the editor exited with status 1; nothing was run")
+        self.wait_prompt(screen, 0, typed="delete /a")
+        screen.keys("C-u")
+        screen.type("get /a\n")
+        screen.wait_for("\nthe value")
+
+    def test_v_in_vi_mode(self):
+        screen = self.start_with("sed -i s,/b,/a,", INPUTRC=self.file("inputrc", "set editing-mode vi\n"))
+        screen.type("get /b")
+        screen.keys("Escape")
+        screen.keys("v")
+        screen.wait_for("\nget /a\nthe value\n")
+        self.wait_prompt(screen, 1)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,5 @@
 // ScratchDirectory: the temporary directory, and the janitor process that removes it.
-#include "sandbox/scratch_directory.h"
+#include "base/scratch_directory.h"
 
 #include "base/error.h"
 #include "base/file.h"
