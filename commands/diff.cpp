@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/quoting.h"
+#include "client/server_node.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_options.h"
@@ -121,19 +122,6 @@ void declare(Options& o, Args& a) {
   o.text("B", a.b, "The same.");
 }
 
-/// Splits zk://HOST:PORT,…/path into "HOST:PORT,…" and the path. The zk:// is optional before a
-/// host with a port.
-std::optional<std::pair<std::string, std::string>> other_server(const std::string& word) {
-  constexpr std::string_view mark = "zk://";
-  const bool marked = word.starts_with(mark);
-  const auto rest = marked ? word.substr(mark.size()) : word;
-  const auto slash = rest.find('/');
-  const auto hosts = rest.substr(0, slash);
-  const bool port = hosts.find(':') != std::string::npos;
-  if (hosts.empty() || (!marked && (!port || slash == std::string::npos))) return std::nullopt;
-  return std::pair(hosts, slash == std::string::npos ? "/" : rest.substr(slash));
-}
-
 /// One of the two trees, as a source of records.
 class Side {
  public:
@@ -145,9 +133,9 @@ class Side {
             fmt::format("Node does not exist: {} (to name the file, use @{})", path, as_word(word)),
             status::no_node);
       read_tree(cx, cx.client, path, limits);
-    } else if (const auto other = other_server(word)) {
-      connect(cx, other->first);
-      read_tree(cx, *client_, other->second, limits);
+    } else if (const auto other = server_node(word)) {
+      connect(cx, other->hosts);
+      read_tree(cx, *client_, other->path, limits);
     } else {
       file_ = std::make_unique<TreeFile>(cx, word.starts_with('@') ? word.substr(1) : word);
     }

@@ -1,8 +1,10 @@
 // Command: the command table, and what commands share.
 #include "command/command.h"
 
+#include "base/quoting.h"
 #include "base/suggestions.h"
 #include "client/node_pattern.h"
+#include "client/server_node.h"
 #include "command/current_node.h"
 #include "command/given_words.h"
 #include "command/questions.h"
@@ -57,7 +59,27 @@ std::optional<std::string> Context::ask(const std::string& prompt, bool hidden) 
 
 bool Context::knows_current_node() const { return input == Input::Terminal || current.previous(); }
 
+namespace {
+
+/// Says how to reach a node of another server, where the word can mean nothing else.
+void refuse_other_server(const Context& cx, const std::string& word) {
+  if (cx.input == Input::Pipe || cx.words.empty()) return;
+  // At the prompt, the second might be a relative path.
+  if (!word.starts_with("zk://") && (cx.knows_current_node() || word.starts_with('/'))) return;
+  const auto other = server_node(word);
+  if (!other) return;
+  const auto& command = cx.words.front();
+  const bool copies = command == "cp" || command == "mv";
+  throw ValueError(
+      fmt::format("{} is a node of another server, which only diff reads: use `zksh -s {} {} {}`",
+                  word, as_word(other->hosts), copies ? "dump" : command, as_word(other->path)) +
+      (copies ? ", and `| zksh -s OTHER apply --to PATH` to copy it to another" : ""));
+}
+
+}  // namespace
+
 std::string Context::resolve(const std::string& path, bool sequential) const {
+  refuse_other_server(*this, path);
   auto absolute = knows_current_node() ? absolute_path(current.path(), path) : path;
   // Completion appends a slash to nodes with children. On piped lines zkCli would refuse it.
   if (input != Input::Pipe && !sequential && absolute.size() > 1 && absolute.ends_with('/'))

@@ -76,6 +76,24 @@ class Scripts(SessionTest):
         self.assertNotEqual(status, 0)
         self.assertIn("Insufficient permission : /shut/b", err)
 
+    def test_follow_copy(self):
+        self.zksh("-c", "create /app; create /app/a 1; create /copy")
+        copy = self.connect + "/copy"
+        process = self.begin("follow-copy.sh", "/app", copy, "1s")
+
+        def copied(path, value):
+            found = self.run_zksh("get", "--raw", path, server=copy)
+            return found[:2] == (0, value)
+        self.wait_until(lambda: copied("/app/a", "1"))
+        self.zksh("set", "/app/a", "2")
+        self.wait_until(lambda: copied("/app/a", "2"))
+        # No event tells of an ACL.
+        self.zksh("setAcl", "/app/a", "world:anyone:cdrwa,ip:10.0.0.1:r")
+        self.wait_until(lambda: "ip:10.0.0.1:r" in self.run_zksh("getAcl", "-o", "plain", "/app/a", server=copy)[1])
+        self.zksh("delete", "/app/a")
+        self.wait_until(lambda: self.run_zksh("exists", "/app/a", server=copy)[0] == 1)
+        self.assertIsNone(process.poll())
+
     def test_cron_once(self):
         self.zksh("create", "/cron")
         job = ("cron-once.sh", "/cron/job", "sh", "-c", 'echo "$1" >>ran; exit "$2"', "sh")
