@@ -16,7 +16,7 @@ struct Args {
   bool recursive = false;
   bool changes = false;
   WorkOptions limits;
-  std::string path;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
@@ -26,7 +26,7 @@ void declare(Options& o, Args& a) {
   o.flag("--changes", a.changes,
          "With -R: only the top and nodes whose ACL differs from their parent's.");
   declare_work_limits(o, a.limits);
-  o.node("path", a.path, "The node.");
+  o.nodes("path", a.paths, "The nodes.");
 }
 
 Json json_of(const Args& a, const std::string& path, const Acl& acl, const Stat& stat) {
@@ -48,7 +48,7 @@ void print(Context& cx, const Args& a, const std::string& path, const NodeAcl& n
   if (a.stat) print_stat(cx, node.stat);
 }
 
-int print_subtree(Context& cx, const Args& a, const std::string& top) {
+int print_subtrees(Context& cx, const Args& a, const std::vector<std::string>& tops) {
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx, "read");
   std::vector<Acl> above;  // of the current node's ancestors
@@ -62,21 +62,24 @@ int print_subtree(Context& cx, const Args& a, const std::string& top) {
                             : cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path));
   };
   lines.during([&] {
-    walk_tree(cx.client, {.tops = {top}, .acls = true, .limits = a.limits.limits(), .enter = enter},
+    walk_tree(cx.client, {.tops = tops, .acls = true, .limits = a.limits.limits(), .enter = enter},
               cx.stop);
   });
   return skipped.report();
 }
 
 Sent run(Context& cx, const Args& a) {
-  const auto path = cx.resolve(a.path);
   if (a.changes && !a.recursive) throw ValueError("--changes needs -R");
   if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R needs -o json");
-  if (a.recursive) return print_subtree(cx, a, path);
+  // Piped, zkCli's grammar holds, which ignores the words that follow.
+  const auto paths =
+      cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
+  if (a.recursive) return print_subtrees(cx, a, paths);
   const auto start = [&cx](const std::string& node) { return cx.client.start_get_acl(node); };
-  return start_read(cx, path, start, [&cx, a](const std::string& node, const NodeAcl& acl) {
+  const auto print_node = [&cx, a](const std::string& node, const NodeAcl& acl) {
     print(cx, a, node, acl);
-  });
+  };
+  return read_each(cx, paths, start, print_node, is_bare(cx));
 }
 
 }  // namespace

@@ -35,13 +35,11 @@ void declare(Options& o, Args& a) {
   o.text("-v,--version", a.version, "Set the ACL only if this is the aclVersion; -1 matches any.",
          "version");
   o.flag("-R,--recursive", a.recursive, "Set the ACL of every node of the subtree.");
-  o.text("--add", a.add,
-         "Add these entries, and keep the others; one for the same identity is replaced.", "acl");
-  o.suggest({"world:anyone:r", "auth::cdrwa", "digest:", "ip:"});
-  o.text("--remove", a.remove,
-         "Remove the entries of these identities: scheme:id, separated by commas. digest:USER "
-         "needs no hash.",
-         "ids");
+  o.acl("--add", a.add,
+        "Add these entries, and keep the others; one for the same identity is replaced.", "acl");
+  o.acl_ids("--remove", a.remove,
+            "Remove the entries of these identities: scheme:id, separated by commas. digest:USER "
+            "needs no hash.");
   declare_force_acl(o, a.force);
   o.node("path", a.path, "The node.");
   o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");

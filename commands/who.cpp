@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
+#include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/node_filter.h"
 #include "tree/tree_record.h"
@@ -222,13 +223,13 @@ Json json_of(const NodeAccount& account) {
 }
 
 struct Args {
-  std::optional<std::string> target;
+  std::vector<std::string> targets;
   std::optional<std::string> timeout;
 };
 
 void declare(Options& o, Args& a) {
-  o.node("path|session", a.target,
-         "A node, or a session ID such as 0x100000abc; by default this shell's session.");
+  o.nodes("path|session", a.targets,
+          "Nodes, or session IDs such as 0x100000abc; by default this shell's session.", false);
   declare_patience(o, a.timeout, "5s");
 }
 
@@ -247,37 +248,93 @@ void print(Context& cx, const Account& account) {
     print_text(cx, account);
 }
 
-SessionSurvey ask(Context& cx, const Args& a) {
-  return SessionSurvey(servers_to_ask(cx), {"cons", "dump", "wchc"},
-                       patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
+/// Whom to report: a session, or a node.
+struct Target {
+  std::optional<std::int64_t> session{};
+  std::string path{};
+};
+
+std::vector<Target> targets_of(Context& cx, const std::vector<std::string>& words) {
+  std::vector<Target> targets;
+  for (const auto& word : words) {
+    if (const auto session = session_in(word)) {
+      targets.push_back({.session = session});
+      continue;
+    }
+    for (auto& path : cx.resolve_all({word})) targets.push_back({.path = std::move(path)});
+  }
+  return targets;
 }
 
-int run_session(Context& cx, const Args& a, std::int64_t session) {
-  const auto words = ask(cx, a);
-  const auto account = account_of(words, session);
-  print(cx, account);
-  const int result = report_failures(cx, words);
-  if (result == status::ok && account.alive && !*account.alive) return status::failure;
-  return result;
-}
+class Report {
+ public:
+  Report(Context& cx, const Args& a) : cx_(cx), args_(a) {}
 
-int run_node(Context& cx, const Args& a) {
-  const auto path = cx.resolve(*a.target);
-  const auto stat = cx.client.exists(path, Watch::none(), cx.stop);
-  if (!stat) throw ZkError(code::no_node, path);
-  const auto whole = whole_path(parse_connect_string(cx.client.server()).chroot, path);
-  const auto words = ask(cx, a);
-  print(cx, account_of(words, path, whole, *stat));
-  return report_failures(cx, words);
-}
+  /// Returns the exit status. Throws ZkError if there is no such node.
+  int print_target(const Target& target) {
+    return target.session ? print_session(*target.session) : print_node(target.path);
+  }
+  /// Reports the servers that did not answer.
+  int end() const { return words_ ? report_failures(cx_, *words_) : status::ok; }
+
+ private:
+  /// The servers are asked once, when it is known that there is something to ask.
+  const SessionSurvey& words() {
+    if (!words_)
+      words_.emplace(servers_to_ask(cx_), std::vector<std::string>{"cons", "dump", "wchc"},
+                     patience_of(args_.timeout, std::chrono::seconds(5)), cx_.stop);
+    return *words_;
+  }
+
+  int print_session(std::int64_t session) {
+    const auto account = account_of(words(), session);
+    begin_next();
+    print(cx_, account);
+    return account.alive && !*account.alive ? status::failure : status::ok;
+  }
+
+  int print_node(const std::string& path) {
+    const auto stat = cx_.client.exists(path, Watch::none(), cx_.stop);
+    if (!stat) throw ZkError(code::no_node, path);
+    const auto whole = whole_path(parse_connect_string(cx_.client.server()).chroot, path);
+    const auto account = account_of(words(), path, whole, *stat);
+    begin_next();
+    print(cx_, account);
+    return status::ok;
+  }
+
+  void begin_next() {
+    if (!std::exchange(first_, false) && !cx_.out.json() && !cx_.out.plain()) cx_.out.line("");
+  }
+
+  Context& cx_;
+  const Args& args_;
+  std::optional<SessionSurvey> words_;
+  bool first_ = true;
+};
 
 int run(Context& cx, const Args& a) {
-  if (!a.target) {
+  Report report(cx, a);
+  std::vector<Target> targets;
+  if (a.targets.empty()) {
     cx.client.await_connection("", cx.stop);
-    return run_session(cx, a, cx.client.session_id());
+    targets.push_back({.session = cx.client.session_id()});
+  } else {
+    targets = targets_of(cx, a.targets);
   }
-  const auto session = session_in(*a.target);
-  return session ? run_session(cx, a, *session) : run_node(cx, a);
+  NodeFailures failures(cx);
+  for (const auto& target : targets) {
+    const auto print = [&] {
+      if (const int result = report.print_target(target); result != status::ok)
+        failures.note(result);
+    };
+    if (targets.size() > 1)
+      failures.during(print);
+    else
+      print();
+  }
+  const int unanswered = report.end();
+  return unanswered == status::ok ? failures.first() : unanswered;
 }
 
 }  // namespace
@@ -302,7 +359,8 @@ extern const Command who_command = make_command<Args>(
          "client.\n\nThe status is 1 if the session has ended or a server did not answer, and 3 if "
          "none did.",
      .examples = {{"who", "Show this session."},
-                  {"who /app", "Show the ephemerals below a node, and who watches it."}},
+                  {"who /app", "Show the ephemerals below a node, and who watches it."},
+                  {"who /zookeeper/*", "Show the same of several nodes."}},
      .json = "session alive client server timeout connectedSince lastRequest ephemerals watches | "
              "path wholePath kind ownerSession ephemeralsBelow watchers",
      .needs = Needs::Nothing,

@@ -29,6 +29,7 @@ struct Argument {
     HeldLocks,  ///< likewise
     Job,
     AclList,
+    AclIds,  ///< identities in the ACL of the command's node
     File,
     Words,  ///< likewise
     Line,   ///< likewise: an optional number, then a command and its words

@@ -76,6 +76,11 @@ class Options {
            std::string_view value = {}) {
     word(Argument::Kind::AclList, names, target, help, value);
   }
+  /// Identities in a node's ACL: scheme:id, separated by commas.
+  void acl_ids(std::string_view names, std::optional<std::string>& target, std::string_view help,
+               std::string_view value = "ids") {
+    word(Argument::Kind::AclIds, names, target, help, value);
+  }
   /// The name of a local file.
   void file(std::string_view name, std::string& target, std::string_view help) {
     word(Argument::Kind::File, name, target, help);

@@ -115,16 +115,32 @@ Candidates acl_entry(const std::string& word) {
   return candidates;
 }
 
-Candidates acl_list(const std::string& word) {
+/// Completes the last of several texts that are separated by commas.
+Candidates last_in_list(const std::string& word,
+                        const std::function<Candidates(const std::string& last)>& complete) {
   const auto done = word.rfind(',') + 1;
-  auto candidates = acl_entry(word.substr(done));
+  auto candidates = complete(word.substr(done));
   candidates.prepend(word.substr(0, done));
   return candidates;
 }
 
-/// The candidates for the value of `argument`, of which `word` has been typed.
+/// Those that the node has; SCHEME: and an ID if that is not known.
+Candidates acl_identity(const std::string& word, const std::string& node,
+                        const CompletionSources& sources) {
+  auto present = sources.acls && !node.empty() ? sources.acls(absolute_path(sources.current, node))
+                                               : Candidates();
+  if (present.awaited) return present;
+  std::vector<std::string> texts;
+  for (auto& candidate : present.first) texts.push_back(std::move(candidate.text));
+  if (texts.empty())
+    for (const auto& scheme : acl_schemes) texts.push_back(std::string(scheme.name) + ':');
+  return beginning_with(word, std::move(texts));
+}
+
+/// The candidates for the value of `argument`, of which `word` has been typed. `node`: the
+/// command's first positional, if it is typed already.
 Candidates complete_value(const Argument& argument, const std::string& word,
-                          const CompletionSources& sources) {
+                          const CompletionSources& sources, const std::string& node) {
   switch (argument.kind) {
     case Argument::Kind::NodePath:
     case Argument::Kind::NodePaths:
@@ -134,7 +150,10 @@ Candidates complete_value(const Argument& argument, const std::string& word,
     case Argument::Kind::Job:
       return sources.jobs ? beginning_with(word, sources.jobs()) : Candidates();
     case Argument::Kind::AclList:
-      return acl_list(word);
+      return last_in_list(word, acl_entry);
+    case Argument::Kind::AclIds:
+      return last_in_list(
+          word, [&](const std::string& last) { return acl_identity(last, node, sources); });
     case Argument::Kind::File:
       return file_candidates(word);
     case Argument::Kind::Text:
@@ -195,13 +214,14 @@ Candidates option_names(std::string_view prefix, const std::vector<Argument>& ar
 
 /// For a word such as "--output=pl"; nullopt for others.
 std::optional<Candidates> attached_values(const std::vector<Argument>& arguments,
-                                          const std::string& word,
-                                          const CompletionSources& sources) {
+                                          const std::string& word, const CompletionSources& sources,
+                                          const std::string& node) {
   const auto equals = word.find('=');
   if (!looks_like_option(word) || equals == std::string::npos) return std::nullopt;
   const auto found = option_word(arguments, word);
   if (found.named.empty()) return Candidates();
-  auto candidates = complete_value(*found.named.back().option, word.substr(equals + 1), sources);
+  auto candidates =
+      complete_value(*found.named.back().option, word.substr(equals + 1), sources, node);
   candidates.prepend(word.substr(0, equals + 1));
   return candidates;
 }
@@ -226,9 +246,10 @@ std::size_t inner_command(const std::vector<Argument>& arguments,
 std::optional<Candidates> complete_option(const std::vector<Argument>& arguments,
                                           const GivenWords& given, const std::string& word,
                                           const CompletionSources& sources) {
-  if (given.awaiting) return complete_value(*given.awaiting, word, sources);
+  const auto node = given.positionals.empty() ? "" : given.positionals.front();
+  if (given.awaiting) return complete_value(*given.awaiting, word, sources, node);
   if (given.options_ended) return std::nullopt;
-  if (auto candidates = attached_values(arguments, word, sources)) return candidates;
+  if (auto candidates = attached_values(arguments, word, sources, node)) return candidates;
   return looks_like_option(word) ? std::optional(option_names(word, arguments)) : std::nullopt;
 }
 
@@ -254,9 +275,9 @@ Candidates complete_arguments(const std::vector<Argument>& arguments,
     auto dependent = *positional;
     const auto found = positional->choices_after.find(words[words.size() - 2]);
     if (found != positional->choices_after.end()) dependent.choices = found->second;
-    return complete_value(dependent, word, sources);
+    return complete_value(dependent, word, sources, {});
   }
-  if (positional) return complete_value(*positional, word, sources);
+  if (positional) return complete_value(*positional, word, sources, {});
   if (given.may_begin_program() && !word.empty()) return complete_program(word, true);
   // Only options are possible here.
   return word.empty() && !is_data ? option_names(word, arguments) : Candidates{};

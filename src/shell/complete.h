@@ -42,9 +42,14 @@ struct Candidates {
 /// block longer than its caller can wait.
 using NodeSource = std::function<Candidates(const std::string& parent, const std::string& prefix)>;
 
+/// Returns the identities in a node's ACL, scheme:id, of digests without the hash; under the
+/// conditions of NodeSource.
+using AclSource = std::function<Candidates(const std::string& path)>;
+
 /// Sources of candidates besides the declarations.
 struct CompletionSources {
-  NodeSource nodes{};         ///< empty: no node paths
+  NodeSource nodes{};  ///< empty: no node paths
+  AclSource acls{};
   std::string current = "/";  ///< the node that relative paths start from
   /// Returns the paths of this shell's locks, under the conditions of NodeSource.
   std::function<std::vector<std::string>()> held_locks{};

@@ -3,6 +3,8 @@
 
 #include "client/node_path.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -170,6 +172,49 @@ Candidates NodeCache::matches(const std::string& parent, const std::string& pref
   return nodes;
 }
 
+namespace {
+
+std::vector<std::string> identities_in(const Acl& acl) {
+  std::vector<std::string> identities;
+  identities.reserve(acl.size());
+  for (const auto& [perms, scheme, id] : acl) {
+    if (id.find(',') != std::string::npos) continue;
+    // A hash is a secret, and not needed.
+    const auto shown = scheme == "digest" ? id.substr(0, id.find(':')) : id;
+    identities.push_back(fmt::format("{}:{}", scheme, shown));
+  }
+  return identities;
+}
+
+}  // namespace
+
+Candidates NodeCache::acl_identities(const std::string& path, bool may_ask) {
+  const bool known = acl_ && acl_->path == path;
+  const bool comes = known && acl_->job && !acl_->job->status();
+  const bool good = known && !comes && Clock::now() - acl_->fetched < kinds_are_good;
+  if (good) return Candidates(acl_->identities);
+  Candidates nothing;
+  nothing.awaited = may_ask && is_connected(client_.current_state());
+  if (!nothing.awaited || comes) return nothing;
+  acl_ = std::make_unique<KnownAcl>();
+  acl_->path = path;
+  acl_->job = std::make_unique<Job>(
+      client_.monitor(), wake_fd_, [&acl = *acl_, &client = client_](const std::stop_token& stop) {
+        const auto pending = client.start_get_acl(acl.path);
+        const auto answer = [&](const Monitor::Held& held) -> auto& { return (*pending)(held); };
+        const bool answered = client.monitor().wait(
+            stop, [&](const Monitor::Held& held) { return answer(held).has_value(); });
+        if (!answered) return status::ok;
+        client.monitor().with_lock([&](const Monitor::Held& held) {
+          if (answer(held)->code == code::ok)
+            acl.identities = identities_in(answer(held)->value.acl);
+        });
+        acl.fetched = Clock::now();
+        return status::ok;
+      });
+  return nothing;
+}
+
 /// Starts a fetch of the kinds of `names`, or if that is empty, of the children.
 bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::size_t room,
                     std::vector<std::string> names) {
@@ -203,11 +248,13 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
 }
 
 bool NodeCache::process_finished() {
-  if (fetches_.empty()) return false;
+  const bool acl_came = acl_ && acl_->job && acl_->job->status();
+  if (acl_came) acl_->job.reset();
+  if (fetches_.empty()) return acl_came;
   const auto ended = std::stable_partition(
       fetches_.begin(), fetches_.end(),
       [](const std::unique_ptr<Fetch>& fetch) { return !fetch->job->status(); });
-  if (ended == fetches_.end()) return false;
+  if (ended == fetches_.end()) return acl_came;
   follow_session();
   take_events();
   std::for_each(ended, fetches_.end(), [this](std::unique_ptr<Fetch>& fetch) { keep(*fetch); });

@@ -39,6 +39,8 @@ class NodeCache {
   /// and only if their names alone do not extend the line.
   Candidates matches(const std::string& parent, const std::string& prefix, std::size_t room,
                      bool may_ask);
+  /// The identities in a node's ACL, as AclSource; fetched anew after some seconds.
+  Candidates acl_identities(const std::string& path, bool may_ask);
   /// Processes finished fetches; true if there were any, even failed ones.
   bool process_finished();
   /// Whether something has been awaited noticeably long.
@@ -59,6 +61,13 @@ class NodeCache {
     std::uint64_t used = 0;  ///< counter value of the last use
   };
   struct Fetch;
+  /// The ACL of a node: `job` writes it, and it is read after the job's end.
+  struct KnownAcl {
+    std::string path;
+    std::vector<std::string> identities{};
+    Clock::time_point fetched{};
+    std::unique_ptr<Job> job{};
+  };
 
   static Candidates candidates(const List& list, const std::string& prefix, std::size_t room);
   bool knows(const List& list, const std::vector<std::string>& names) const;
@@ -76,6 +85,7 @@ class NodeCache {
   Mailbox mailbox_;
   std::map<std::string, List> lists_;
   std::uint64_t uses_ = 0;
+  std::unique_ptr<KnownAcl> acl_;                ///< of the node that was asked for last
   std::vector<std::unique_ptr<Fetch>> fetches_;  ///< last: their jobs read the members above
 };
 

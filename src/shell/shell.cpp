@@ -230,14 +230,16 @@ Completion Shell::complete(const CompletionRequest& request) {
   // Only once: a node whose children change constantly would be read forever.
   const bool may_ask = !request.again;
   const auto begin = parts_of(request.line.substr(0, request.cursor), PartBy::Command).back().begin;
-  auto found = complete_line(request.line.substr(begin), request.cursor - begin,
-                             {.nodes =
-                                  [&](const std::string& parent, const std::string& prefix) {
-                                    return nodes_.matches(parent, prefix, request.room, may_ask);
-                                  },
-                              .current = around_.current.get().path(),
-                              .held_locks = [this] { return lock_paths(around_.services.locks); },
-                              .jobs = [this] { return background_.names(); }});
+  auto found = complete_line(
+      request.line.substr(begin), request.cursor - begin,
+      {.nodes =
+           [&](const std::string& parent, const std::string& prefix) {
+             return nodes_.matches(parent, prefix, request.room, may_ask);
+           },
+       .acls = [&](const std::string& path) { return nodes_.acl_identities(path, may_ask); },
+       .current = around_.current.get().path(),
+       .held_locks = [this] { return lock_paths(around_.services.locks); },
+       .jobs = [this] { return background_.names(); }});
   found.begin += begin;
   if (may_decorate()) found.color = color::of_marked_name;
   return found;

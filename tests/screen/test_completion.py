@@ -184,6 +184,23 @@ class NodePaths(ShellTest):
         screen.type("cdrw\t")
         self.wait_typed(screen, 0, "setAcl /app world:anyone:cdrwa ")
 
+    def test_acl_entries_to_add_and_to_remove(self):
+        screen = self.start(width=120)
+        screen.type("setAcl --add w\t\tr\t")
+        self.wait_typed(screen, 0, "setAcl --add world:anyone:r")
+        screen.wait_for("ra  rc  rd  rw")
+        screen.keys("C-u")
+        # What the node has, without hashes; after it is known which node.
+        self.run_line(screen, "setAcl /app world:anyone:cdrwa,digest:ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=:r,ip:10.0.0.1:r", 0)
+        screen.type("setAcl /app --remove d\t")
+        self.wait_typed(screen, 1, "setAcl /app --remove digest:ann ")
+        screen.keys("C-u")
+        screen.type("setAcl /app --remove ip:10.0.0.1,\t")
+        screen.wait_for(lambda s: any(line.split() == ["digest:ann", "ip:10.0.0.1", "world:anyone"] for line in s.lines()))
+        screen.keys("C-u")
+        screen.type("setAcl --remove sa\t")
+        self.wait_typed(screen, 1, "setAcl --remove sasl:")
+
     def test_many_children_show_a_page_and_the_count(self):
         self.znodes.create(self.root + "/big")
         for number in range(1200):
