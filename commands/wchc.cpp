@@ -33,6 +33,7 @@ void declare(Options& o, Args& a) {
 
 /// The most items in a cell on a terminal; the count beside it has the total.
 constexpr std::size_t shown_in_a_cell = 3;
+constexpr std::size_t least_item = 12;
 
 /// A row of the table.
 struct Row {
@@ -76,9 +77,13 @@ std::string listed(const std::vector<std::string>& items, std::size_t columns,
   std::string text;
   for (std::size_t count = std::min(shown_in_a_cell, items.size()); count > 0; --count) {
     const auto left = items.size() - count;
-    const auto more = left > 0 ? fmt::format(", and {} more", left) : "";
+    auto more = left > 0 ? fmt::format(", and {} more", left) : "";
     text = escape_for_terminal(fmt::format("{}", fmt::join(std::span(items).first(count), ", ")));
-    const auto room = columns - std::min(columns, more.size());
+    auto room = columns - std::min(columns, more.size());
+    if (count == 1 && room < least_item) {  // the column before has the count
+      room = columns;
+      more.clear();
+    }
     text = count == 1 ? cut_middle(text, room, mark) : with_short_guids(text, mark);
     text += more;
     if (text_width(text) <= columns) break;

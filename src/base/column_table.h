@@ -42,7 +42,7 @@ class ColumnTable {
     Middle,  ///< paths and names, see cut_middle
   };
   /// Chooses a column whose cells are cut when the table is too wide, down to `least`. If there are
-  /// several, the first one chosen is cut first.
+  /// several, the first one chosen is cut first. May be chosen again, to be cut further.
   void set_elastic(std::size_t number, Cut cut = Cut::End, std::size_t least = 0) {
     elastic_.push_back({.number = number, .cut = cut, .least = least});
   }

@@ -110,6 +110,7 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
   constexpr std::size_t least_name = 12;
   table.set_elastic(details, ColumnTable::Cut::Middle, least_details);
   table.set_elastic(name, ColumnTable::Cut::Middle, least_name);
+  table.set_elastic(details, ColumnTable::Cut::Middle);
   for (const auto column : {since_when, kind, token})
     if (columns > 0 && table.width(least_details) > columns) table.drop(column);
   return table.lines(columns, mark);

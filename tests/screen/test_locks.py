@@ -130,6 +130,19 @@ class LiveLocks(ShellTest):
         screen.wait_for(lambda s: s.lines()[-1] == "7>")
         self.assertRegex(screen.text(), r"(?m)^HOLDS  /a/path/\S*…\S*/a/lock  _c_[0-9a-f]{8}…-lock-0000000000$")
 
+    def test_a_very_narrow_window(self):
+        self.join("alice")
+        self.join("bob")
+        screen = self.start(width=40)
+        screen.type("conf prompt '%n> '\nlock /a/path/that/is/rather/long/for/a/lock\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "2>")
+        screen.type("locks\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "3>")
+        self.assertRegex(screen.text(), r"(?m)^HOLDS  /a/pa…a/lock  _c_\w+…0{9}$")
+        screen.type("wchc /l\n")
+        screen.wait_for(lambda s: s.lines()[-1] == "4>")
+        self.assertRegex(screen.text(), r"(?m)^0x\w+ +1  /\S+…\S*000000$")
+
     def test_a_window_that_is_made_narrower(self):
         self.join("alice")
         screen = self.watch(width=120)
