@@ -315,7 +315,7 @@ bool is_release_request(const Data& data) {
 }
 
 std::string release_request(const std::string& word, const std::string& asker, const Data& owner) {
-  const auto request = word + " by " + asker;
+  auto request = word + " by " + asker;
   const auto known = is_release_request(owner) ? owner_before_request(owner) : owner;
   // The view of a queue reads no more of each.
   if (!known || known->empty() || request.size() + known->size() >= longest_owner)
