@@ -228,7 +228,7 @@ class Scripts(SessionTest):
 
 class Shape(unittest.TestCase):
     def test_each_is_short_says_what_it_is_for_and_has_a_test(self):
-        self.assertEqual(len(SCRIPTS), 12)
+        self.assertEqual(len(SCRIPTS), 13)
         for path in SCRIPTS:
             with self.subTest(path.name):
                 lines = path.read_text(encoding="utf-8").splitlines()
