@@ -1,7 +1,6 @@
 // LockView: the queue combined with the nodes' data and the servers' account.
+#include "lock/text.h"
 #include "lock/view.h"
-
-#include "lock/lock_text.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
