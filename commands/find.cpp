@@ -136,18 +136,25 @@ int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths
   return failures.first();
 }
 
-/// Runs the command for each node, and goes on after failures.
+/// Runs the command for each node, and goes on after failures. With -exec, many requests are in
+/// flight: no command waits for the answer to the one before.
 int run_each(Context& cx, const Args& a, const std::vector<std::string>& paths) {
   const auto& command = a.exec ? *a.exec : *a.ok;
+  auto path = paths.begin();
+  if (a.dry_run) {
+    for (const auto& one : paths)
+      print_rehearsed(cx.out, {.verb = "run", .path = line_for(command, one)});
+    return status::ok;
+  }
+  if (a.exec)
+    return cx.run_lines([&] {
+      return path == paths.end() ? std::nullopt : std::optional(line_for(command, *path++));
+    });
   int first_failure = status::ok;
-  for (const auto& path : paths) {
+  for (; path != paths.end(); ++path) {
     if (cx.stop.stop_requested()) throw Cancelled();
-    const auto line = line_for(command, path);
-    if (a.dry_run) {
-      print_rehearsed(cx.out, {.verb = "run", .path = line});
-      continue;
-    }
-    if (a.ok && !confirmed_by_user(cx, fmt::format("{}?", line))) continue;
+    const auto line = line_for(command, *path);
+    if (!confirmed_by_user(cx, fmt::format("{}?", line))) continue;
     const int result = cx.run_line(line);
     if (first_failure == status::ok) first_failure = result;
   }
@@ -217,8 +224,9 @@ extern const Command find_command = make_command<Args>(
          "listed are still checked themselves; they are named on stderr, and the status is 7.\n\n"
          "-delete, -exec and -ok first find all nodes, then act, in this session. At a terminal "
          "-delete asks, as deleteall does; a node with children that do not match is reported, and "
-         "stays. A command may be any of zksh's. It runs for one node after the other, also after "
-         "failures, and the status is that of the first.",
+         "stays. A command may be any of zksh's. What -exec runs does not wait for the answer "
+         "before, but prints in order; it runs for all nodes, also after failures, and the status "
+         "is that of the first.",
      .examples = {{"find /app -name 'lock-*'", "Search by name."},
                   {"find / -type ephemeral", "All ephemeral nodes."},
                   {"find /app -older 30d -max-children 0",

@@ -67,6 +67,9 @@ struct Suspension {
   std::atomic<bool> done{false};  ///< the command was moved, or must end
 };
 
+/// Returns one line after the other; nullopt: there are no more.
+using NextLine = std::function<std::optional<std::string>()>;
+
 /// What a command needs to run. Lives as long as the command runs, and is used on one thread.
 struct Context {
   Client& client;
@@ -84,6 +87,9 @@ struct Context {
   std::function<int(const std::vector<std::string>& words)> run_words;
   /// Runs a line as if it had been typed; returns its exit status. Does not change the history.
   std::function<int(const std::string& line)> run_line;
+  /// Runs lines in that way until there are no more, with many requests in flight, and prints their
+  /// results in order; returns the first failure's status.
+  std::function<int(const NextLine& next)> run_lines{};
   /// Runs the commands of a transaction that reads; returns the first failure's status.
   std::function<int(const std::vector<PlannedRead>& reads)> read_at_once{};
   /// The command's words as given, its name first.

@@ -318,8 +318,7 @@ std::string release_request(const std::string& word, const std::string& asker, c
   auto request = word + " by " + asker;
   const auto known = is_release_request(owner) ? owner_before_request(owner) : owner;
   // The view of a queue reads no more of each.
-  if (!known || known->empty() || request.size() + known->size() >= longest_owner)
-    return request;
+  if (!known || known->empty() || request.size() + known->size() >= longest_owner) return request;
   return request + '\n' + *known;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/number.h"
 #include "base/quoting.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
@@ -423,6 +424,7 @@ Context Interpreter::context_for(const Command& command, const Words& given, Dry
           [this](const std::string& line) {
             return reporting(out_, [&] { return execute_all(line); });
           },
+      .run_lines = [this](const NextLine& next) { return run_lines(next); },
       .read_at_once = [this](const std::vector<PlannedRead>& reads) { return read_at_once(reads); },
       .words = given.texts,
       // Not for commands that this one runs.
@@ -550,16 +552,17 @@ bool Interpreter::has_halves(const Command& command, const Words& words) const {
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
-std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line) {
-  std::optional<Begun> begun;
+/// As begin_line, but reports how it ended instead of finishing the line. `is_kept`: in the
+/// history.
+int Interpreter::begin(const std::string& line, bool is_kept, std::optional<Begun>& begun) {
   begin_command({});
-  const int result = reporting(out_, [&] {
+  return reporting(out_, [&] {
     auto typed = parsed(line);
     const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
     if (!command || typed.redirects() || !has_halves(*command, words)) return status::ok;
     begun = {.command = command, .words = words.texts};
-    remember(line);
+    if (is_kept) remember(line);
     begin_command(command->name);
     if (!has_session()) return not_connected();
     try {
@@ -574,22 +577,81 @@ std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& lin
     }
     return status::ok;
   });
+}
+
+std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line) {
+  std::optional<Begun> begun;
+  const int result = begin(line, true, begun);
   if (result == status::ok) return begun;
   if (!begun) begun.emplace();
   begun->sent = finish(result);
   return begun;
 }
 
-int Interpreter::finish_line(const Begun& begun) {
-  if (!begun.sent.is_pending()) return begun.sent.finish();
+int Interpreter::finish_begun(const Begun& begun) {
   begin_command(begun.command->name);
-  return finish(reporting(out_, [&] {
+  return reporting(out_, [&] {
     try {
       return begun.sent.finish();
     } catch (const Error& error) {
       return explain_error(*begun.command, begun.words, error);
     }
-  }));
+  });
+}
+
+int Interpreter::finish_line(const Begun& begun) {
+  if (!begun.sent.is_pending()) return begun.sent.finish();
+  return finish(finish_begun(begun));
+}
+
+int Interpreter::run_lines(const NextLine& next) {
+  constexpr std::size_t most_in_flight = 256;
+  struct InFlight {
+    Begun begun;
+    std::vector<OutputQueue::Chunk> output;  ///< printed when it was sent
+  };
+  std::deque<InFlight> flight;
+  int first_failure = status::ok;
+  const auto note = [&](int result) {
+    if (first_failure == status::ok) first_failure = result;
+  };
+  const auto check_stop = [&] {
+    if (!stop_.stop_requested()) return;
+    const auto writes = std::ranges::count_if(
+        flight, [](const InFlight& line) { return line.begun.command->writes; });
+    if (writes > 0)
+      out_.err_line_regardless(
+          fmt::format("{} sent but not answered, and may still be applied",
+                      counted_were(static_cast<std::size_t>(writes), "write")));
+    throw Cancelled();
+  };
+  const auto finish_first = [&] {
+    check_stop();
+    const auto first = std::move(flight.front());
+    flight.pop_front();
+    queue().add(first.output, stop_);
+    note(finish_begun(first.begun));
+  };
+  while (const auto line = next()) {
+    check_stop();
+    InFlight sent;
+    std::optional<Begun> begun;
+    out_.gather(&sent.output);
+    const int result = begin(*line, false, begun);
+    out_.gather(nullptr);
+    if (begun && begun->sent.is_pending()) {
+      sent.begun = std::move(*begun);
+      flight.push_back(std::move(sent));
+      if (flight.size() == most_in_flight) finish_first();
+      continue;
+    }
+    while (!flight.empty()) finish_first();
+    queue().add(sent.output, stop_);
+    note(begun || result != status::ok ? result
+                                       : reporting(out_, [&] { return execute_all(*line); }));
+  }
+  while (!flight.empty()) finish_first();
+  return first_failure;
 }
 
 int Interpreter::execute_redirected(const CommandLine& line, const Words& words) {

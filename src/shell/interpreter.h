@@ -68,6 +68,9 @@ class Interpreter {
   Client& client() { return around_.client; }
   /// Runs a command given as words.
   int run_words(const std::vector<std::string>& words);
+  /// Runs lines of another command's until there are no more, with many requests in flight, and
+  /// prints their results in order; reports failures. Returns the first failure's status.
+  int run_lines(const NextLine& next);
   /// Whether the shell must exit, because a command asked for it, or a program got a signal in
   /// zksh's place.
   bool quit() const { return quit_ || ended_by_; }
@@ -83,6 +86,8 @@ class Interpreter {
   };
   static Words words_of(std::vector<Word> split);
 
+  int begin(const std::string& line, bool is_kept, std::optional<Begun>& begun);
+  int finish_begun(const Begun& begun);
   int execute_line(const std::string& line);
   int execute_all(const std::string& line);
   void begin_command(std::string_view name);

@@ -77,6 +77,12 @@ class OfNodes(RoundTripsTest):
     def test_move(self):
         self.assert_round_trips(5, "mv", "/c", "/d", before=("-c", "deleteall --yes /d; create /c x"))
 
+    def test_a_command_for_each_node(self):
+        self.zksh("fill", "-n", "300", "/many")
+        for command in ("get {}", "set {} x"):
+            with self.subTest(command):
+                self.assert_round_trips(6, "find", "/many", "-exec", command)
+
     def test_touch(self):
         self.assert_round_trips(3, "touch", "/a")
         self.assert_round_trips(3, "touch", "/t", before=("deleteall", "--yes", "/t"))
