@@ -120,7 +120,7 @@ extern const Command multi_command = make_command<Args>(
          "all of them were at one moment (ZooKeeper 3.6 and later).",
      .examples = {{"multi 'create /app/a x' 'set /app y'", "Do both, or neither."},
                   {"multi --dry-run 'check /app' 'create -s /app/job-'", "Would it work?"},
-                  {"multi 'get -s /app/leader' 'ls /app/members'", "What belongs together."},
+                  {"multi 'get -s /app/config' 'ls /app/jobs'", "What belongs together."},
                   {"multi", "Open a transaction."},
                   {"create /app/b x", "kept,"},
                   {"delete /app/b", "kept,"},

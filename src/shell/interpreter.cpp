@@ -165,7 +165,7 @@ int Interpreter::run_line(const std::string& line) {
   }
   begin_command({});
   if (is_drop_in() ? line.empty() : is_blank_or_comment(line)) return finish(status::ok);
-  const auto begin = Clock::now();
+  const auto begin = timed_since();
   const int result = reporting(out_, [&] {
     remember(line);
     return execute_all(line);
@@ -188,7 +188,7 @@ int Interpreter::edit_line(std::string& line) {
 }
 
 int Interpreter::run_words(const std::vector<std::string>& words) {
-  const auto begin = Clock::now();
+  const auto begin = timed_since();
   const int result = reporting(out_, [&] { return execute({.texts = words}); });
   print_time(begin);
   return finish(result);
@@ -203,10 +203,15 @@ void Interpreter::remember(const std::string& line) {
     around_.history.get().add(line);
 }
 
-/// Prints how long a command took, with the setting timing.
-void Interpreter::print_time(Clock::time_point begin) {
-  if (!around_.services.settings.timing) return;
-  const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+/// When a command begins, with the setting timing.
+std::optional<Clock::time_point> Interpreter::timed_since() const {
+  return around_.services.settings.timing ? std::optional(Clock::now()) : std::nullopt;
+}
+
+/// Prints how long a command took, unless it was the one that sets timing.
+void Interpreter::print_time(std::optional<Clock::time_point> begin) {
+  if (!begin || !around_.services.settings.timing) return;
+  const std::chrono::duration<double, std::milli> took = Clock::now() - *begin;
   out_.err_line_regardless(took.count() < 1000
                                ? fmt::format("time: {:.1f} ms", took.count())
                                : fmt::format("time: {:.2f} s", took.count() / 1000));

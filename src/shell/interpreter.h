@@ -114,7 +114,8 @@ class Interpreter {
   int read_at_once(const std::vector<PlannedRead>& reads);
   Surroundings with_client(Client& client) const;
   void remember(const std::string& line);
-  void print_time(Clock::time_point begin);
+  std::optional<Clock::time_point> timed_since() const;
+  void print_time(std::optional<Clock::time_point> begin);
   void refuse_writes(const Command& command) const;
   int finish(int result);
   /// With --pipe, errors name their line, unlike zkCli's.
