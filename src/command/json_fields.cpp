@@ -28,7 +28,7 @@ constexpr auto fields = std::to_array<JsonField>({
     {"acquireP99Us", "number?",
      "The 99th percentile of the time until the lock was acquired, in microseconds."},
     {"acquisitions", "integer", "How often a lock was acquired."},
-    {"ageMs", "integer", "How long, in milliseconds."},
+    {"ageMs", "integer?", "How long, in milliseconds."},
     {"alive", "boolean?", "Whether the session exists."},
     {"answer", "string?", "The server's answer."},
     {"applied", "boolean?", "Whether the operation was applied; null: unknown."},

@@ -438,7 +438,7 @@ Json seat_json(const LockSeat& seat, std::int64_t now) {
       .set("connected", seat.connected)
       .set("client", Json::text_or_null(seat.address))
       .set_time("ctime", seat.created)
-      .set("ageMs", now - seat.created)
+      .set("ageMs", seat.created == 0 ? std::nullopt : std::optional(now - seat.created))
       .set("token", token_json(seat.token))
       .set("waitsFor", seat.waits_for)
       .set("watchedBy", Json::array(seat.watched_by))

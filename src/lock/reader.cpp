@@ -152,7 +152,8 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     if (outcome.code == code::no_auth) {
       const auto path = join_path(directory.path, name);
       const auto exists = client_.await(client_.start_exists(path, watch()), stop);
-      outcome.code = exists.code;
+      // Since 3.9, the Stat needs the permission, too.
+      outcome.code = exists.code == code::no_auth ? code::ok : exists.code;
       entry = {.data = {}, .stat = exists.value, .readable = false};
     }
     if (outcome.code == code::no_node) {

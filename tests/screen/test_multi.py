@@ -27,7 +27,7 @@ class Multi(ShellTest):
         screen = self.start()
         self.collect(screen, "create /a")
         screen.type("get /a\n")
-        screen.wait_for("get cannot be used in a transaction")
+        screen.wait_for("a transaction either reads or writes")
         self.await_multi(screen, 2)
         screen.type("create -x /b\n")
         screen.wait_for("unknown option -x")

@@ -3,6 +3,7 @@
 On ZooKeeper 3.4.13 and 3.9.3, or on those that ZKSH_TEST_SERVERS names ("3.4.13 3.8.0", or a directory of jars).
 What cannot be fetched is skipped.
 """
+import json
 import os
 import re
 import tempfile
@@ -133,9 +134,10 @@ class Versions:
         self.zksh("setAcl", "-s", "/unread/shut", "world:anyone:wa")
         self.assertEqual(self.zksh("getAcl", "-o", "plain", "/unread/shut")[0], "world:anyone:wa\n")
         contender = "/unseen/_c_01234567-89ab-cdef-0123-456789abcdef-lock-"
-        script = f"create /unseen; create -e -s {contender} secret world:anyone:a; revoke --force /unseen; ls /unseen"
+        script = f"create /unseen; create -e -s {contender} secret world:anyone:a; locks -o json /unseen; revoke --force /unseen; ls /unseen"
         out, err = self.zksh("-c", script)
-        self.assertEqual(out, "")
+        holder, = json.loads(out)["contenders"]
+        self.assertEqual((holder["state"], holder["owner"]), ("holds", None))
         self.assertIn(f"deleted {contender}0000000000;", err)
 
     def test_locks_together_whose_parents_are_missing(self):
