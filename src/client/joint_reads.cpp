@@ -3,6 +3,9 @@
 
 #include "base/error.h"
 
+#include <fmt/core.h>
+
+#include <cstdint>
 #include <utility>
 
 namespace zksh {
@@ -59,11 +62,37 @@ Reads JointReads::start_reads(const std::vector<ReadOp>& ops) {
   return inner().start_reads(ops);
 }
 
+/// The server makes the whole answer in memory, several times: what is too large would end it.
+void JointReads::refuse_large(const std::stop_token& stop) {
+  constexpr std::size_t most_reads = 500;
+  constexpr std::size_t few = 4;  // a node has a mebibyte at most
+  constexpr std::int64_t most_bytes = 4 << 20;
+  constexpr std::int64_t usual_name = 40;
+  if (ops_.size() > most_reads)
+    throw Error(fmt::format("{} reads are too many for one moment: at most {} fit a request",
+                            ops_.size(), most_reads));
+  if (ops_.size() <= few) return;
+  std::vector<Pending<Stat>> sizes;
+  sizes.reserve(ops_.size());
+  for (const auto& op : ops_) sizes.push_back(inner().start_exists(op.path, Watch::none()));
+  std::int64_t bytes = 0;
+  for (const auto& size : sizes) {
+    const auto stat = inner().await(size, stop).value;  // empty where it may not be read
+    bytes += stat.data_length + stat.num_children * usual_name;
+  }
+  if (bytes > most_bytes)
+    throw Error(
+        fmt::format("the answer would have about {} MiB, which the server would keep in memory "
+                    "several times; at most {} MiB are read as of one moment",
+                    bytes >> 20, most_bytes >> 20));
+}
+
 void JointReads::read(const std::stop_token& stop) {
   is_read_ = true;
   if (ops_.empty()) return;
   const auto& path = ops_.front().path;
   learn_server(path, stop);
+  refuse_large(stop);
   const auto start = [&] {
     const auto reads = inner().start_reads(ops_);
     if (reads.requests > 1)

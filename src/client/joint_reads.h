@@ -26,10 +26,11 @@ class JointReads final : public ForwardingClient {
   /// The number of reads that were collected.
   std::size_t size() const { return ops_.size(); }
   /// Answers them. Blocks until the server has, also over lost connections. Throws ZkError,
-  /// Cancelled, and Error if the server cannot (before 3.6).
+  /// Cancelled, and Error if the server cannot (before 3.6), or the answer would be too large.
   void read(const std::stop_token& stop);
 
  private:
+  void refuse_large(const std::stop_token& stop);
   template <class T, class Take>
   Pending<T> collect(ReadOp op, const Watch& watch, Take take);
 

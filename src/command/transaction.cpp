@@ -17,14 +17,20 @@ constexpr const char* mixed =
 
 }  // namespace
 
-void Transaction::begin() {
+void Transaction::begin(bool takes_only_operations) {
   const bool opened = monitor_.with_lock([&](const Monitor::Held& held) {
     if (state_(held)) return false;
-    state_(held) = State{};
+    state_(held) = State{.takes_only_operations = takes_only_operations};
     return true;
   });
   if (!opened)
     throw ValueError("a transaction is already open; `exec` commits it, `discard` drops it");
+}
+
+bool Transaction::takes_only_operations() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
+    return state_(held) && state_(held)->takes_only_operations;
+  });
 }
 
 std::optional<std::size_t> Transaction::size() const {

@@ -28,8 +28,10 @@ class Transaction {
  public:
   explicit Transaction(Monitor& monitor) : monitor_(monitor) {}
 
-  /// Opens an empty transaction. Throws ValueError if one is open.
-  void begin();
+  /// Opens an empty transaction. Throws ValueError if one is open. `takes_only_operations`: its
+  /// operations are given at once, so no other command has a place among them.
+  void begin(bool takes_only_operations = false);
+  bool takes_only_operations() const;
   bool is_open() const { return size().has_value(); }
   /// The number of operations in the open transaction; nullopt if none is open.
   std::optional<std::size_t> size() const;
@@ -56,6 +58,7 @@ class Transaction {
     std::vector<PlannedRead> reads{};
     std::string place{};
     bool spoilt = false;
+    bool takes_only_operations = false;
 
     std::size_t size() const { return operations.size() + reads.size(); }
   };

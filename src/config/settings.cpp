@@ -26,6 +26,11 @@ const Settings::Description& known(std::string_view name) {
                                    : fmt::format("; did you mean {}?", similar.front())));
 }
 
+Settings::Description a_switch(std::string_view name, std::string_view initial,
+                               std::string_view help, std::atomic<bool> Settings::*flag) {
+  return {.name = name, .initial = initial, .help = help, .choices = {"on", "off"}, .flag = flag};
+}
+
 }  // namespace
 
 bool parse_switch(std::string_view value, std::string_view what) {
@@ -46,21 +51,10 @@ std::span<const Settings::Description> Settings::descriptions() {
        .initial = "auto",
        .help = "Use colours; auto: on a terminal, unless NO_COLOR is set.",
        .choices = {"auto", "always", "never"}},
-      {.name = "confirm",
-       .initial = "on",
-       .help = "Ask before a subtree is deleted, at a terminal.",
-       .choices = {"on", "off"},
-       .flag = &Settings::confirm},
-      {.name = "highlight",
-       .initial = "on",
-       .help = "Colour the typed line.",
-       .choices = {"on", "off"},
-       .flag = &Settings::highlight},
-      {.name = "hints",
-       .initial = "on",
-       .help = "Show hints after the typed text.",
-       .choices = {"on", "off"},
-       .flag = &Settings::hints},
+      a_switch("confirm", "on", "Ask before a subtree is deleted, at a terminal.",
+               &Settings::confirm),
+      a_switch("highlight", "on", "Colour the typed line.", &Settings::highlight),
+      a_switch("hints", "on", "Show hints after the typed text.", &Settings::hints),
       {.name = "lock-acl",
        .initial = "world:anyone:cdrwa",
        .help = "The ACL of the nodes that locks create, as for --acl of `lock`. By default anybody "
@@ -74,11 +68,7 @@ std::span<const Settings::Description> Settings::descriptions() {
        .initial = "",
        .help = "The pager for output longer than the screen; empty: $ZKSH_PAGER, $PAGER or less "
                "-FIRX; cat or off: none."},
-      {.name = "printwatches",
-       .initial = "on",
-       .help = "Print watch events.",
-       .choices = {"on", "off"},
-       .flag = &Settings::print_watches},
+      a_switch("printwatches", "on", "Print watch events.", &Settings::print_watches),
       {.name = "prompt",
        .initial = "[zk: %s(%S) %n%d%p%l%?] ",
        .help = "The prompt. %s is the server (of several the first, and how many more), %h all "
@@ -87,11 +77,7 @@ std::span<const Settings::Description> Settings::descriptions() {
                "current node, %p "
                "the profile, %l the held locks, %? the last exit status. Long paths are cut in the "
                "middle."},
-      {.name = "timing",
-       .initial = "off",
-       .help = "Print on stderr how long each command took.",
-       .choices = {"on", "off"},
-       .flag = &Settings::timing},
+      a_switch("timing", "off", "Print on stderr how long each command took.", &Settings::timing),
       {.name = "zkcli",
        .initial = "3.8",
        .help = "The zkCli version to mimic. 3.4 prints a Stat on stderr after each get, set and "

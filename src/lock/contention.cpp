@@ -467,6 +467,7 @@ std::vector<std::pair<std::string, Number>> values_of(const ContentionTrial& tri
     return fmt::format("{:.1f}", static_cast<double>(time.count()) / 1e3);
   };
   std::vector<std::pair<std::string, Number>> values;
+  values.reserve(figures.size());
   for (const auto& figure : figures) values.emplace_back(figure.key, figure.value(trial));
   values.emplace_back("tookUs", microseconds(trial.statistics.took));
   for (const auto& one : spreads) {

@@ -141,6 +141,15 @@ Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::s
     text.replace(at + 1, creator.size(), "auth::cdrwa");
   auto acl = acl_argument(cx, text.substr(1, text.size() - 2), path, force);
   refuse_empty(acl);
+  constexpr int needed = perm::read | perm::create | perm::remove;
+  int granted = 0;
+  for (const auto& entry : acl) granted |= entry.perms;
+  if (!force && (granted & needed) != needed)
+    throw ValueError(
+        fmt::format("under this ACL nobody could use {}: contenders need r, c and d; nothing was "
+                    "written (--force sets it nevertheless)",
+                    path),
+        path);
   return acl;
 }
 

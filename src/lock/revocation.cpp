@@ -118,10 +118,12 @@ std::vector<Nodes> ask(Context& cx, std::vector<HolderNodes> holders, bool is_no
   while (!holders.empty()) {
     cx.client.await_connection(holders.front().nodes.front(), cx.stop);
     std::vector<Pending<Node>> reads;
+    reads.reserve(holders.size());
     for (const auto& holder : holders)
       reads.push_back(holder.seen ? nullptr
                                   : cx.client.start_get(holder.nodes.front(), Watch::none()));
     std::vector<Pending<Stat>> writes;
+    writes.reserve(holders.size());
     for (std::size_t i = 0; i < holders.size(); ++i) {
       auto& [nodes, seen] = holders[i];
       if (!seen) seen = cx.client.await(reads[i], cx.stop);

@@ -441,12 +441,14 @@ Context Interpreter::context_for(const Command& command, const Words& given, Dry
 /// While a transaction is open, collects the command's operation instead of running it. nullopt:
 /// run the command.
 std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
-  if (!cx.transaction.is_open() || command.allowed_in_transaction) return std::nullopt;
+  if (!cx.transaction.is_open()) return std::nullopt;
+  const bool takes_others = !cx.transaction.takes_only_operations();
+  if (takes_others && command.allowed_in_transaction) return std::nullopt;
+  // The name comes last: what follows addauth would be hidden.
   if (!command.plan && (!command.starts || command.writes))
     throw ValueError(fmt::format(
-        "{} cannot be used in a transaction, only create, set, delete and check, or get and ls; "
-        "`exec` commits it, `discard` drops it",
-        cx.words.front()));
+        "a transaction has create, set, delete and check, or get and ls{}, but not {}",
+        takes_others ? "; `exec` commits it, `discard` drops it" : "", cx.words.front()));
   if (cx.rehearsal) throw ValueError("in a transaction, use --dry-run with exec");
   if (!command.plan) {
     collect_read(command, cx);
@@ -529,12 +531,13 @@ int Interpreter::unknown_command(const std::string& typed) {
       out_.err_line("Command not found: Command not found {}", name);
     return is_drop_in() ? status::program_not_found : status::usage;
   }
-  const auto similar = suggested_commands(name);
-  report_error(out_,
-               UsageError(fmt::format(
-                   "unknown command: {}{}", name,
-                   similar.empty() ? "; `help` lists all commands"
-                                   : fmt::format("; did you mean {}?", fmt::join(similar, ", ")))));
+  const auto similar = is_drop_in() ? std::vector<std::string>() : suggested_commands(name);
+  report_error(
+      out_, UsageError(fmt::format(
+                "unknown command: {}{}", name,
+                is_drop_in()      ? ""
+                : similar.empty() ? "; `help` lists all commands"
+                                  : fmt::format("; did you mean {}?", fmt::join(similar, ", ")))));
   return status::usage;
 }
 

@@ -35,12 +35,12 @@ std::string figures(std::int64_t received, std::int64_t reads, std::int64_t time
 class Load : public testing::Test {
  protected:
   EnsembleLoad take(const std::vector<MemberAnswers>& members) {
-    now_ += 2s;
-    return meter_.take(members, names_, now_);
+    now += 2s;
+    return meter.take(members, names, now);
   }
-  LoadMeter meter_;
-  std::map<std::int64_t, std::string> names_;
-  Clock::time_point now_{};
+  LoadMeter meter;
+  std::map<std::int64_t, std::string> names;
+  Clock::time_point now{};
 };
 
 TEST_F(Load, TheFirstLookKnowsNoRates) {
@@ -52,7 +52,7 @@ TEST_F(Load, TheFirstLookKnowsNoRates) {
 }
 
 TEST_F(Load, CountsWhatHappenedBetweenTwoLooks) {
-  names_[7] = "/workers/w1";
+  names[7] = "/workers/w1";
   take({member(figures(100, 10, 20, 5), connection(1, 50, 7))});
   const auto load =
       take({member(figures(130, 14, 26, 8), connection(1, 60, 7) + connection(2, 90, 8))});
