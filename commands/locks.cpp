@@ -114,8 +114,8 @@ std::string holder_text(const LockView& view) {
   for (const auto& seat : view.seats)
     if (seat.state == SeatState::Holds) holders.push_back(&seat);
   if (view.kind == "semaphore")
-    return view.limit ? fmt::format("{} of {}", holders.size(), *view.limit)
-                      : fmt::format("{}", holders.size());
+    return view.limit ? fmt::format("{} of {}", leases_taken(view), *view.limit)
+                      : fmt::format("{}", leases_taken(view));
   if (holders.size() > 1) return fmt::format("{} readers", holders.size());
   return holders.empty() ? "-" : escape_for_terminal(short_owner(holders.front()->owner));
 }

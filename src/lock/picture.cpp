@@ -117,12 +117,12 @@ void add_note(const std::string& text, std::size_t columns, std::vector<std::str
 
 std::vector<std::string> header(const LockView& view, const PictureStyle& style) {
   std::vector<std::string> items{escape_for_terminal(view.path)};
-  const auto leases =
+  const auto holders =
       static_cast<std::size_t>(std::ranges::count(view.seats, true, &LockSeat::lease));
   if (view.kind == "semaphore") {
     items.push_back(view.limit ? fmt::format("semaphore of {}", *view.limit) : "semaphore");
-    items.push_back(counted(leases, "lease") + " held");
-    items.push_back(fmt::format("{} in the queue", view.seats.size() - leases));
+    items.push_back(counted(leases_taken(view), "lease") + " held");
+    items.push_back(fmt::format("{} in the queue", view.seats.size() - holders));
   } else {
     items.push_back(view.kind);
     if (view.kind != "missing") items.push_back(counted(view.seats.size(), "contender"));

@@ -278,6 +278,13 @@ LockView make_lock_view(const LockReading& reading, ServersAccount account, std:
   return ViewMaker(reading, std::move(account), chroot, own_session).make();
 }
 
+std::size_t leases_taken(const LockView& view) {
+  std::size_t taken = 0;
+  for (const auto& seat : view.seats)
+    if (seat.lease) taken += seat.contender.nodes.size();
+  return taken;
+}
+
 std::string parent_of(const LockView& view, const LockSeat& seat) {
   if (view.kind != "semaphore") return view.path;
   return join_path(view.path, seat.lease ? "leases" : "locks");

@@ -126,6 +126,8 @@ LockView make_lock_view(const LockReading& reading, ServersAccount account, std:
 
 /// The parent of this contender's nodes, or of the lease.
 std::string parent_of(const LockView& view, const LockSeat& seat);
+/// How many leases of a semaphore are taken; a holder may have several.
+std::size_t leases_taken(const LockView& view);
 /// The absolute path of its first node.
 std::string node_of(const LockView& view, const LockSeat& seat);
 
