@@ -3,6 +3,7 @@
 // ended while all is well? ZKSH_MODEL_HOLDS is the number of holds, ZKSH_MODEL_SEED the first seed.
 #include "client/lease_renewal.h"
 #include "lock/deadlines.h"
+#include "sanitized.h"
 #include "session/session_lease.h"
 
 #include <fmt/format.h>
@@ -614,19 +615,6 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
   const auto* const given = std::getenv(variable);
   return given ? std::strtoull(given, nullptr, 10) : otherwise;
 }
-
-constexpr bool sanitized =
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    true;
-#else
-    false;
-#endif
-#else
-    false;
-#endif
 
 TEST(LockModel, programs_are_dead_in_time_and_none_is_ended_while_all_is_well) {
   const auto holds = number_in("ZKSH_MODEL_HOLDS", sanitized ? 5'000 : 100'000);
