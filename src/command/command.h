@@ -87,8 +87,8 @@ struct Context {
   std::function<int(const std::vector<std::string>& words)> run_words;
   /// Runs a line as if it had been typed; returns its exit status. Does not change the history.
   std::function<int(const std::string& line)> run_line;
-  /// Runs lines in that way until there are no more, with many requests in flight, and prints their
-  /// results in order; returns the first failure's status.
+  /// Runs lines in that way until there are no more, or no connection, with many requests in
+  /// flight, and prints their results in order; returns the first failure's status.
   std::function<int(const NextLine& next)> run_lines{};
   /// Runs the commands of a transaction that reads; returns the first failure's status.
   std::function<int(const std::vector<PlannedRead>& reads)> read_at_once{};

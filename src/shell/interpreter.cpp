@@ -655,8 +655,14 @@ int Interpreter::run_lines(const NextLine& next) {
     }
     while (!flight.empty()) finish_first();
     queue().add(sent.output, stop_);
-    note(begun || result != status::ok ? result
-                                       : reporting(out_, [&] { return execute_all(*line); }));
+    const int ended = begun || result != status::ok
+                          ? result
+                          : reporting(out_, [&] { return execute_all(*line); });
+    note(ended);
+    if (ended != status::no_connection) continue;
+    // Each of the others would wait for a connection as long.
+    out_.err_line("stopped: no connection; the rest was not run");
+    break;
   }
   while (!flight.empty()) finish_first();
   return first_failure;

@@ -68,8 +68,9 @@ class Interpreter {
   Client& client() { return around_.client; }
   /// Runs a command given as words.
   int run_words(const std::vector<std::string>& words);
-  /// Runs lines of another command's until there are no more, with many requests in flight, and
-  /// prints their results in order; reports failures. Returns the first failure's status.
+  /// Runs lines of another command's until there are no more, or no connection, with many requests
+  /// in flight, and prints their results in order; reports failures. Returns the first failure's
+  /// status.
   int run_lines(const NextLine& next);
   /// Whether the shell must exit, because a command asked for it, or a program got a signal in
   /// zksh's place.

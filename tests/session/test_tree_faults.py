@@ -84,6 +84,19 @@ class Restarts(TreeTest):
         self.assertLessEqual(found - removed - unknown, left)
         self.assertLessEqual(left, found - removed)
 
+    def test_a_command_for_each_node_ends_with_the_connection(self):
+        paths = self.fill(NODES, 1)
+        process = self.start("-t", "2000", "find", "/tree", "-exec", "set {} x")
+        self.wait_until(lambda: self.stat_number(paths[50], 32) > 0)
+        self.server.kill()
+        killed = time.monotonic()
+        status, _, told = self.ended(process)
+        self.assertIn(status, (3, 10), told)
+        self.assertLess(time.monotonic() - killed, 25)
+        self.assertTrue(told.endswith("\nstopped: no connection; the rest was not run\n"), told[-500:])
+        self.server.start()
+        self.connect_znodes()
+
 
 if __name__ == "__main__":
     unittest.main()
