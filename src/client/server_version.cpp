@@ -1,4 +1,4 @@
-// Server version: asked with the four-letter word srvr.
+// Server version: what servers say of it, and refusals of what a server is too old for.
 #include "client/server_version.h"
 
 #include "client/connect_string.h"
@@ -6,7 +6,9 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <chrono>
+#include <system_error>
 
 namespace zksh {
 namespace {
@@ -25,6 +27,16 @@ std::string reported_version(const std::string& server) {
 }
 
 }  // namespace
+
+ServerVersion server_version_in(std::string_view text) {
+  ServerVersion version;
+  const auto* const end = text.data() + text.size();
+  const auto [dot, error] = std::from_chars(text.data(), end, version.major);
+  if (error != std::errc() || dot == end || *dot != '.' ||
+      std::from_chars(dot + 1, end, version.minor).ec != std::errc())
+    return {};
+  return version;
+}
 
 void require_newer(Client& client, const std::string& path, std::string_view what,
                    const std::stop_token& stop) {

@@ -1,13 +1,23 @@
-// Server version: refuses what a server is too old for.
+// Server version: what servers say of it, and refusals of what a server is too old for.
 #pragma once
 
 #include "client/client.h"
 
+#include <compare>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 namespace zksh {
+
+struct ServerVersion {
+  int major = 0;  ///< 0: not known
+  int minor = 0;
+
+  auto operator<=>(const ServerVersion&) const = default;
+};
+/// Of a text that begins with a version: "3.8.0", "3.10.0-SNAPSHOT"; not known if it does not.
+ServerVersion server_version_in(std::string_view text);
 
 /// Throws ZkError{unimplemented} if the connected server lacks the operations of ZooKeeper 3.5; the
 /// message says so of `what` ("containers"), and names the server's version. Waits for the

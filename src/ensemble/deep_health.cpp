@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "client/server_version.h"
 #include "ensemble/admin_words.h"
 #include "ensemble/server_poller.h"
 
@@ -18,15 +19,10 @@
 namespace zksh {
 namespace {
 
-/// "3.4.13" is before {3, 5}.
-bool is_before(const std::string& version, std::pair<int, int> other) {
-  const auto dot = version.find('.');
-  const auto major = number_in<int>(version.substr(0, dot));
-  if (!major || dot == std::string::npos) return false;
-  const auto rest = leading_decimal(version.substr(dot + 1));
-  if (!rest) return false;
-  // "9.3" and "10.0" are minor versions with a patch.
-  return std::pair(*major, static_cast<int>(rest->number)) < other;
+/// False if the version is not known.
+bool is_before(const std::string& version, ServerVersion other) {
+  const auto known = server_version_in(version);
+  return known.major > 0 && known < other;
 }
 
 bool is_nearly(std::int64_t value, std::int64_t limit) {
@@ -192,7 +188,9 @@ class MemberCheck {
   void secrets() {
     if (is_before(member_.health.version, {3, 5})) return;
     for (const auto* const reply : {&member_.properties, &member_.configuration})
-      if (!reply->problem.empty()) return cannot(Check::Secrets, reply->problem);
+      if (!reply->problem.empty())
+        return cannot(Check::Secrets,
+                      fmt::format("only its AdminServer tells ({})", reply->problem));
     std::set<std::string> names;
     for (const auto& [name, value] : admin_fields(member_.properties.body))
       if (is_secret(name) && !value.empty()) names.insert(name);

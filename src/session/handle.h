@@ -5,6 +5,7 @@
 #include "base/monitor.h"
 #include "client/connect_string.h"
 #include "client/host_addresses.h"
+#include "client/server_version.h"
 #include "client/tls.h"
 #include "session/answer_notes.h"
 #include "session/sasl.h"
@@ -279,12 +280,8 @@ struct KnownServers {
   std::map<std::string, Clock::time_point> ticks_asked{};
   /// Those that said so when they were last asked, by numeric address and port.
   std::set<std::string> writable{};
-  struct Version {
-    int major = 0;  ///< 0: it does not say
-    int minor = 0;
-  };
   /// By numeric address and port, of those that were asked.
-  std::map<std::string, Version> versions{};
+  std::map<std::string, ServerVersion> versions{};
   /// How often one has not answered that question: it may have been busy.
   std::map<std::string, int> silences{};
 };

@@ -34,19 +34,6 @@ std::chrono::milliseconds tick_in(std::string_view answer) {
   return std::chrono::milliseconds(std::max(tick, 0));
 }
 
-/// The version in an answer to `srvr`; nullopt: there was none.
-std::optional<KnownServers::Version> version_in(std::string_view answer) {
-  if (answer.empty()) return std::nullopt;
-  const auto text = answer_field(answer, "Zookeeper version");
-  KnownServers::Version version;
-  const auto* const end = text.data() + text.size();
-  const auto [dot, error] = std::from_chars(text.data(), end, version.major);
-  if (error != std::errc() || dot == end || *dot != '.' ||
-      std::from_chars(dot + 1, end, version.minor).ec != std::errc())
-    return KnownServers::Version{};
-  return version;
-}
-
 /// Which of these servers, with numeric addresses, take writes. Blocks for a second at most. Throws
 /// Cancelled.
 std::set<std::string> find_writable(const AddressNames& servers, const std::stop_token& stop) {
@@ -258,7 +245,7 @@ bool Session::wants_version_of(const Monitor::Held& /*held*/, const std::string&
 }
 
 bool Session::has_version(Handle* on, int major, int minor) {
-  std::optional<KnownServers::Version> known;
+  std::optional<ServerVersion> known;
   bool asks = false;
   monitor_.with_lock([&](const Monitor::Held& held) {
     state_->wants_versions = true;
@@ -270,7 +257,7 @@ bool Session::has_version(Handle* on, int major, int minor) {
     start_opener();
     state_->opener.ring();
   }
-  return known && std::pair(known->major, known->minor) >= std::pair(major, minor);
+  return known && *known >= ServerVersion{major, minor};
 }
 
 /// Asks the connected server for its version, once.
@@ -281,11 +268,12 @@ void Session::ask_for_version(const std::stop_token& stop) {
   });
   if (address.empty()) return;
   const auto server = parse_connect_string(address).servers.front();
-  const auto version = version_in(ask_word(server, "srvr", on->hosts_of(address), stop));
+  const auto answer = ask_word(server, "srvr", on->hosts_of(address), stop);
   constexpr int most_questions = 3;
   monitor_.change([&](const Monitor::Held&) {
-    if (version || ++known_servers().silences[address] == most_questions)
-      known_servers().versions[address] = version.value_or(KnownServers::Version{});
+    if (!answer.empty() || ++known_servers().silences[address] == most_questions)
+      known_servers().versions[address] =
+          server_version_in(answer_field(answer, "Zookeeper version"));
   });
 }
 
