@@ -1,6 +1,8 @@
 // LockFlaws: how each library treats the names of the others.
 #include "recipes/lock_flaws.h"
 
+#include "base/short_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,7 +103,7 @@ Sight kazoo_lock_sight(const Contender& other) {
 
 std::string contender_text(const Contender& contender, bool zksh) {
   const bool shared = contender.mode == LockMode::Shared;
-  const auto name = short_lock_name(contender.nodes.front());
+  const auto name = with_short_guids(contender.nodes.front().text);
   if (zksh || kind_of(contender) == Kind::All)
     return fmt::format("zksh {} {}", shared ? "reader" : "contender", name);
   const bool read_write = kind_of(contender) == Kind::ReadWrite;
@@ -364,14 +366,6 @@ std::vector<std::string> semaphore_flaws(const LockQueue& queue) {
                                 contender_text(queue.contenders.front(), false)));
   add_flaw_of_kazoo_lease(queue, "this semaphore", flaws);
   return flaws;
-}
-
-std::string short_lock_name(const LockName& name) {
-  constexpr std::size_t shown = 8;
-  const auto& text = name.text;
-  const auto guid = name.key() == text ? std::string::npos : text.find(name.key());
-  if (guid == std::string::npos || name.key().size() <= shown) return text;
-  return text.substr(guid, shown) + "…" + text.substr(guid + name.key().size());
 }
 
 }  // namespace zksh

@@ -45,8 +45,4 @@ std::vector<std::string> semaphore_flaws(const LockQueue& queue);
 /// sequence_counter.
 std::optional<std::string> counter_flaw(const LockQueue& queue, std::int64_t counter);
 
-/// A contender's name for people, with its guid cut to eight digits: "4268e3cb…__lock__0000000007".
-/// May contain any characters of a node name.
-std::string short_lock_name(const LockName& name);
-
 }  // namespace zksh
