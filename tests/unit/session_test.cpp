@@ -3,20 +3,15 @@
 #include "session/session.h"
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "session_server.h"
 
 #include <gtest/gtest.h>
 
-#include <arpa/inet.h>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <dlfcn.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <string>
-#include <sys/socket.h>
 #include <thread>
 #include <vector>
 
@@ -52,76 +47,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Gives every client a session, answers nothing else, and lets sessions expire.
-class GreetingServer {
- public:
-  explicit GreetingServer(std::int64_t first_session) : next_session_(first_session) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(0, bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size));
-    EXPECT_EQ(0, listen(listener_.get(), 10));
-    getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
-  }
-
-  std::string at(const std::string& host) const { return host + ":" + std::to_string(port_); }
-  /// Who comes back with a session hears that it has expired; all connections are closed.
-  void expire_all() { expire_ = true; }
-
- private:
-  void serve(const std::stop_token& stop) {
-    std::vector<Fd> clients;
-    while (!stop.stop_requested()) {
-      if (expire_.exchange(false)) clients.clear();
-      std::vector<pollfd> all{{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
-      for (const auto& client : clients)
-        all.push_back({.fd = client.get(), .events = POLLIN, .revents = 0});
-      poll(all.data(), all.size(), 5);
-      for (std::size_t i = all.size(); i-- > 1;)
-        if (all[i].revents != 0 && !answer(clients[i - 1].get()))
-          clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i) - 1);
-      if ((all.front().revents & POLLIN) != 0)
-        clients.emplace_back(accept(listener_.get(), nullptr, nullptr));
-    }
-  }
-
-  static void put(std::string& to, std::int64_t number, int bytes) {
-    while (bytes-- > 0) to += static_cast<char>(number >> 8 * bytes);
-  }
-
-  /// A frame of the client; false at its end.
-  bool answer(int fd) {
-    constexpr ssize_t size_of_greeting = 48;
-    std::array<char, 4096> bytes{};
-    const auto size = recv(fd, bytes.data(), bytes.size(), MSG_PEEK);
-    if (size <= 0) return false;
-    // A greeting, by its length, which may come alone; all others stay without an answer.
-    const bool greets = bytes[3] == 44 || bytes[3] == 45;
-    if (greets && size < size_of_greeting) return true;
-    recv(fd, bytes.data(), static_cast<std::size_t>(size), 0);
-    if (!greets) return true;
-    bool fresh = true;
-    for (int i = 20; i < 28; ++i) fresh = fresh && bytes[static_cast<std::size_t>(i)] == 0;
-    std::string greeting;
-    put(greeting, 37, 4);
-    put(greeting, 0, 4);
-    put(greeting, fresh ? 6000 : 0, 4);
-    put(greeting, fresh ? next_session_++ : 0, 8);
-    put(greeting, 16, 4);
-    greeting.append(17, '\0');
-    return send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL) > 0;
-  }
-
-  Fd listener_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  int port_ = 0;
-  std::int64_t next_session_;
-  std::atomic<bool> expire_{false};
-  std::jthread thread_;
-};
-
 struct SessionTest : testing::Test {
   SessionTest() { names = Names::AreThere; }
   ~SessionTest() override { names = Names::AreThere; }
@@ -141,8 +66,8 @@ struct SessionTest : testing::Test {
 
   Monitor monitor;
   std::vector<SessionState> heard;  // under the monitor
-  GreetingServer first{0x100};
-  GreetingServer second{0x200};
+  SessionServer first{0x100};
+  SessionServer second{0x200};
 };
 
 TEST_F(SessionTest, OneThatExpiresWithoutNamesIsOpenedAgainWhenTheyAreBack) {
