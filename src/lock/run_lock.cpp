@@ -1,4 +1,4 @@
-// LockCommand: takes and holds a lock; shared by all commands that take one.
+// run_lock: takes and holds a lock; shared by all commands that take one.
 #include "lock/run_lock.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-// LockCommand: takes and holds a lock; shared by all commands that take one.
+// run_lock: takes and holds a lock; shared by all commands that take one.
 #pragma once
 
 #include "command/command.h"

@@ -508,7 +508,8 @@ int Interpreter::read_at_once(const std::vector<PlannedRead>& reads) {
 
 void Interpreter::refuse_writes(const Command& command) const {
   const auto& protection = around_.services.protection;
-  if (!command.writes || !protection.read_only) return;
+  // A transaction may read. What it cannot do, its operations are refused for.
+  if (!command.writes || command.allowed_in_transaction || !protection.read_only) return;
   throw Error(
       fmt::format(
           "{} refused: this zksh is read-only{}", command.name,
