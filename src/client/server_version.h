@@ -3,10 +3,10 @@
 
 #include "client/client.h"
 
-#include <compare>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace zksh {
 
@@ -14,7 +14,9 @@ struct ServerVersion {
   int major = 0;  ///< 0: not known
   int minor = 0;
 
-  auto operator<=>(const ServerVersion&) const = default;
+  friend bool operator<(const ServerVersion& one, const ServerVersion& other) {
+    return std::tie(one.major, one.minor) < std::tie(other.major, other.minor);
+  }
 };
 /// Of a text that begins with a version: "3.8.0", "3.10.0-SNAPSHOT"; not known if it does not.
 ServerVersion server_version_in(std::string_view text);

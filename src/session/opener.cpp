@@ -257,7 +257,7 @@ bool Session::has_version(Handle* on, int major, int minor) {
     start_opener();
     state_->opener.ring();
   }
-  return known && *known >= ServerVersion{major, minor};
+  return known && !(*known < ServerVersion{major, minor});
 }
 
 /// Asks the connected server for its version, once.

@@ -36,16 +36,16 @@ EXTRA_BOTH = ('cannot see this lock (use --compat all, or give it '
               'extra_lock_patterns=["__READ__", "__WRIT__"])')
 EXTRA_WRITE = 'cannot see this lock (use --compat all, or give it extra_lock_patterns=["__WRIT__"])'
 THEIRS = {
-    ("curator", "mutex"): (r"Curator contender \w{8}…-lock-\d{10}",
+    ("curator", "mutex"): (r"Curator contender _c_\w{8}…-lock-\d{10}",
                            {"lock kazoo": USE_ALL, "write": USE_ALL, "read": USE_ALL}),
-    ("curator", "write"): (r"Curator writer \w{8}…-__WRIT__\d{10}", {"lock": USE_RWLOCK, "lock kazoo": USE_ALL}),
-    ("curator", "read"): (r"Curator reader \w{8}…-__READ__\d{10}", {"lock": USE_RWLOCK, "lock kazoo": USE_ALL}),
+    ("curator", "write"): (r"Curator writer _c_\w{8}…-__WRIT__\d{10}", {"lock": USE_RWLOCK, "lock kazoo": USE_ALL}),
+    ("curator", "read"): (r"Curator reader _c_\w{8}…-__READ__\d{10}", {"lock": USE_RWLOCK, "lock kazoo": USE_ALL}),
     ("kazoo", "mutex"): (r"kazoo contender \w{8}…__lock__\d{10}",
                          {"lock": EXTRA_LOCK, "write": EXTRA_BOTH, "read": EXTRA_BOTH}),
     ("kazoo", "read"): (r"kazoo reader \w{8}…__rlock__\d{10}",
                         {"lock": EXTRA_LOCK, "write": EXTRA_WRITE, "lock kazoo": DEADLOCK, "lock all": DEADLOCK,
                          "write all": DEADLOCK}),
-    ("go", "mutex"): (r"go-zookeeper contender \w{8}…-lock-\d{10}",
+    ("go", "mutex"): (r"go-zookeeper contender _c_\w{8}…-lock-\d{10}",
                       {"lock kazoo": FAILS, "lock all": FAILS, "write": FAILS, "write all": FAILS,
                        "read": FAILS, "read all": FAILS}),
     ("writelock", "mutex"): (r"WriteLock contender x-\d+-\d{10}",

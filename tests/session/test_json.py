@@ -410,10 +410,10 @@ class Failures(JsonTest):
 
     def test_a_read_only_shell(self):
         ran = self.run_command("--read-only", "-k", "-f", "-", input="create /a\ndelete /a\nset /a x\nsetAcl /a x\n"
-                               "lock /a\ncreate --dry-run /a\nexec\n")
+                               "lock /a\ncreate --dry-run /a\nmulti 'delete /a'\nexec\n")
         self.check_output(ran.stdout)
         codes = [error["code"] for error in self.check_errors(ran.stderr, source="stdin")]
-        self.assertEqual(codes, ["NotReadOnly"] * 6)
+        self.assertEqual(codes, ["NotReadOnly"] * 6 + ["BadArguments"])  # exec: no transaction was begun
 
 
 if __name__ == "__main__":
