@@ -75,8 +75,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
 /// Whether the text stands in JSON as it is, between quotes.
 bool needs_no_escape(std::string_view text) {
-  return std::ranges::all_of(text,
-                             [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return is_printable_ascii(text) && text.find('"') == std::string_view::npos &&
+         text.find('\\') == std::string_view::npos;
 }
 
 /// Writes the characters that a terminal would not show as \u escapes. They occur only inside
@@ -149,8 +149,7 @@ Json& Json::add(Json value) {
 /// difference.
 std::string Json::text() const {
   auto text = impl_->value.dump();
-  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; })) return text;
-  return escape_for_terminal(text) == text ? text : with_numbers(text);
+  return is_printable_ascii(text) || escape_for_terminal(text) == text ? text : with_numbers(text);
 }
 
 void JsonLine::add(std::string_view text) {

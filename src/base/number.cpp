@@ -3,10 +3,11 @@
 
 #include "base/error.h"
 
-#include <fmt/core.h>
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <system_error>
@@ -34,7 +35,7 @@ std::int64_t parse_number(std::string_view word, std::string_view what, std::int
 }
 
 std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  return fmt::format(FMT_COMPILE("{} {}{}"), count, noun, count == 1 ? "" : "s");
 }
 
 std::string counted_were(std::size_t count, std::string_view noun) {
@@ -104,7 +105,11 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
 }
 
 std::string zxid_text(std::int64_t zxid) {
-  return fmt::format("0x{:x}", static_cast<std::uint64_t>(zxid));
+  std::array<char, 18> text{'0', 'x'};
+  constexpr int hexadecimal = 16;
+  const auto end = std::to_chars(text.data() + 2, text.data() + text.size(),
+                                 static_cast<std::uint64_t>(zxid), hexadecimal);
+  return {text.data(), end.ptr};
 }
 
 std::string session_text(std::int64_t session) { return session == 0 ? "-" : zxid_text(session); }

@@ -5,14 +5,25 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace zksh {
 namespace {
 
-bool is_shown(std::string_view text) { return escape_for_terminal(text) == text; }
+bool is_shown(std::string_view text) {
+  return is_printable_ascii(text) || escape_for_terminal(text) == text;
+}
+
+/// A blank, or what is a pattern or an operator at any place of a word.
+bool needs_quotes(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || c == '*' || c == '?' || c == '[' || c == ';' ||
+         c == '|' || c == '<' || c == '>';
+}
 
 bool may_be_bare(std::string_view text) {
   constexpr auto npos = std::string_view::npos;
-  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[;|<>") == npos &&
+  return !text.empty() && std::ranges::none_of(text, needs_quotes) &&
          std::string_view("\"'#!").find(text.front()) == npos && !text.starts_with("$'") &&
          text != "&" && text.find("&&") == npos;
 }
@@ -79,7 +90,7 @@ std::string as_word(std::string_view text) {
   if (may_name_argument(text))
     for (const char quote : {'\'', '$'})
       if (word.closing != "'") word = write_word(text, quote);
-  return word.text + word.closing;
+  return std::move(word.text) + word.closing;
 }
 
 std::string as_words(const std::vector<std::string>& words) {

@@ -136,8 +136,12 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower_case, lower_case);
 }
 
+bool is_printable_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 std::size_t text_width(std::string_view text) {
-  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; })) return text.size();
+  if (is_printable_ascii(text)) return text.size();
   const Utf8Locale locale;
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -218,6 +222,7 @@ std::string wrapped(std::string_view text, std::size_t columns) {
 }
 
 std::string escape_for_terminal(std::string_view bytes, bool keep_lines) {
+  if (is_printable_ascii(bytes)) return std::string(bytes);
   std::string text;
   char32_t before = 0;
   text.reserve(bytes.size());

@@ -29,6 +29,8 @@ void append_utf8(std::string& text, char32_t code_point);
 char lower_case(char c);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
+bool is_printable_ascii(std::string_view text);
+
 /// The columns that a text without control characters takes on a terminal, in UTF-8 whatever the
 /// locale. An invalid byte takes one. From any thread.
 std::size_t text_width(std::string_view text);

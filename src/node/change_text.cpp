@@ -117,6 +117,7 @@ std::string value_excerpt(const Data& data, bool ascii) {
 
 std::string plain_field(std::string_view bytes, bool in_list) {
   std::string doubled;
+  doubled.reserve(bytes.size());
   for (const char byte : bytes) {
     if (byte == '\\')
       doubled += "\\\\";

@@ -11,7 +11,9 @@
 #include "tree/tree_text.h"
 #include "txnlog/moment.h"
 
-#include <fmt/core.h>
+#include <fmt/compile.h>
+
+#include <algorithm>
 
 namespace zksh {
 namespace {
@@ -101,11 +103,12 @@ std::string TransactionText::detail(const TransactionLine& line) const {
   const auto& op = line.change;
   std::string text;
   const auto add = [&](std::string_view part) {
-    text += (text.empty() ? "" : ", ") + std::string(part);
+    if (!text.empty()) text += ", ";
+    text += part;
   };
   if (op && op->creates()) add(kind_text(*op));
   if (op && (op->sets() || op->type == TxnType::SetAcl || op->type == TxnType::Check))
-    add(fmt::format("version {}", op->version));
+    add(fmt::format(FMT_COMPILE("version {}"), op->version));
   if (op && (op->creates() || op->sets())) {
     if (data_)
       add(value_excerpt(data_of(*op), ascii_));
@@ -128,12 +131,20 @@ std::string TransactionText::detail(const TransactionLine& line) const {
 }
 
 std::string TransactionText::people(const TransactionLine& line) const {
-  auto text =
-      fmt::format("{}  {}  {}  {:<6}", local_time_text(line.txn.time), zxid_text(line.txn.zxid),
-                  session_text(line.txn.session), name_of(txn_event_names, line.event));
-  if (!line.path.empty()) text += "  " + as_word(std::string(line.path));
+  constexpr std::size_t usual = 160;
+  constexpr std::size_t name_columns = 6;
+  auto text = local_time_text(line.txn.time);
+  text.reserve(usual);
+  const auto add = [&](std::string_view field) { text.append("  ").append(field); };
+  add(zxid_text(line.txn.zxid));
+  add(session_text(line.txn.session));
+  const auto name = name_of(txn_event_names, line.event);
+  add(name);
+  text.append(name_columns - std::min(name_columns, name.size()), ' ');
+  if (!line.path.empty()) add(as_word(line.path));
   const auto details = detail(line);
-  return details.empty() ? text : text + "  " + details;
+  if (!details.empty()) add(details);
+  return text;
 }
 
 std::string TransactionText::plain(const TransactionLine& line) const {
@@ -143,9 +154,10 @@ std::string TransactionText::plain(const TransactionLine& line) const {
   };
   const auto error = line.event == TxnEvent::Error ? code_name(line.txn.error) : std::string();
   auto text = fmt::format(
-      "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", line.txn.time, zxid_text(line.txn.zxid),
-      session_text(line.txn.session), line.txn.cxid, name_of(txn_event_names, line.event),
-      line.path.empty() ? "-" : plain_field(line.path), op && op->creates() ? kind_text(*op) : "-",
+      FMT_COMPILE("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}"), line.txn.time,
+      zxid_text(line.txn.zxid), session_text(line.txn.session), line.txn.cxid,
+      name_of(txn_event_names, line.event), line.path.empty() ? "-" : plain_field(line.path),
+      op && op->creates() ? kind_text(*op) : "-",
       number(op && (op->sets() || op->type == TxnType::SetAcl), op ? op->version : 0),
       number(op && op->data, op && op->data ? op->data->size() : 0),
       line.reason                     ? name_of(reason_names, *line.reason)

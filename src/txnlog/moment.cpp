@@ -99,6 +99,7 @@ std::string local_time_text(std::int64_t milliseconds) {
   struct Minute {
     std::int64_t begins = INT64_MIN;
     std::array<char, 32> text{};
+    std::size_t length = 0;
   };
   thread_local Minute last;
   constexpr std::int64_t a_minute = 60 * a_second;
@@ -108,9 +109,16 @@ std::string local_time_text(std::int64_t milliseconds) {
     const auto seconds = static_cast<std::time_t>(last.begins / a_second);
     std::tm local{};
     if (!localtime_r(&seconds, &local)) return std::to_string(milliseconds);
-    std::strftime(last.text.data(), last.text.size(), "%Y-%m-%d %H:%M:", &local);
+    last.length =
+        std::strftime(last.text.data(), last.text.size(), "%Y-%m-%d %H:%M:00.000", &local);
   }
-  return fmt::format("{}{:02}.{:03}", last.text.data(), in_minute / a_second, in_minute % a_second);
+  std::string text(last.text.data(), last.length);
+  auto digit = text.rbegin();
+  for (auto left = in_minute; digit != text.rend() && left > 0; left /= 10, ++digit) {
+    if (*digit == '.') ++digit;
+    *digit = static_cast<char>('0' + left % 10);
+  }
+  return text;
 }
 
 }  // namespace zksh
