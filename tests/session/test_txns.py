@@ -8,6 +8,7 @@ import signal
 import subprocess
 import unittest
 
+from ensemble import Ensemble
 from session_case import SessionTest
 from server import Server, needs, server_version
 from waiting import wait_until
@@ -51,6 +52,11 @@ class TxnsTest(SessionTest):
         target = self.file(name)
         shutil.copytree(self.data, target)
         return target
+
+    @staticmethod
+    def bytes(path):
+        with open(path, "rb") as file:
+            return file.read()
 
     def logs(self, place):
         return sorted(glob.glob(place + "/version-2/log.*"), key=lambda path: int(path.rpartition(".")[2], 16))
@@ -147,11 +153,6 @@ class Damage(TxnsTest):
     def record(self, number):
         """What the log has of the creation of a node: its path and its value."""
         return f"{self.root}/n{number}".encode() + b"\0\0\0\5value"
-
-    @staticmethod
-    def bytes(path):
-        with open(path, "rb") as file:
-            return file.read()
 
     def spoil(self, change):
         content = bytearray(self.bytes(self.log))
@@ -373,7 +374,7 @@ class WithoutDigests(TxnsTest):
 
 
 @needs(3, 5)
-class Ensemble(TxnsTest):
+class Members(TxnsTest):
     """Three members, of which the leader is killed: two epochs, and logs that differ where a multi failed."""
 
     def test_members_tell_the_same(self):
@@ -413,6 +414,35 @@ class Ensemble(TxnsTest):
         dumps = [self.run_zksh("dump", "--in", place, "/") for place in others]
         self.assertEqual(dumps[0], dumps[1])
         self.assertEqual(dumps[0][0], 0)
+
+    def test_a_member_that_was_away_while_a_multi_failed(self):
+        """It gets the multi from the leader's memory, in which all parts have become errors."""
+        path = self.root + "f"
+        with Ensemble(3) as ensemble:
+            self.assertEqual(self.run_zksh("create", "/first", server=ensemble.connect_string)[0], 0)
+            away = ensemble.follower()
+            away.kill()
+            status, _, _ = self.run_zksh("multi", f"create {path} x", "create /none/f y", server=ensemble.connect_string)
+            self.assertEqual(status, 4)
+            away._spawn()
+            away.wait_mode("follower")
+            status, _, err = self.run_zksh("-c", "sync /; create /later x", server=away.address)
+            self.assertEqual(status, 0, err)
+            records = set()
+            texts = set()
+            for server in ensemble.servers:
+                data = server.directory + "/data"
+                for log in map(self.bytes, self.logs(data)):
+                    if (at := log.find(path.encode())) > 0:
+                        records.add(log[at - 12:at])  # the type and the lengths before the path
+                texts.add(self.txns("--errors", "--to", "now", place=data))
+            self.assertEqual({record[:4] for record in records}, {b"\0\0\0\1", b"\xff\xff\xff\xff"})
+            self.assertEqual(len(texts), 1, texts)
+            joined = [word for server in ensemble.servers for word in ("--in", server.directory + "/data")]
+            status, out, err = self.run_zksh("txns", "--errors", *joined, server="127.0.0.1:1")
+            self.assertEqual((status, out, err), (0, *texts, ""))
+            self.assertEqual(out.count("NoNode, nothing of a multi was applied"), 1)
+            self.assertNotIn(path, out)
 
 
 if __name__ == "__main__":
