@@ -87,6 +87,8 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     directory = tempfile.mkdtemp(prefix="zksh-bench-")
+    # As it is when it is installed: README.md says why the linker's output would not do.
+    options.zksh = shutil.copy(options.zksh, os.path.join(directory, "zksh"))
     contest = Contest(options, directory)
     try:
         if "lock" in options.benches:
