@@ -1,6 +1,6 @@
 """Runs zksh in all its ways of use against the modes of modes.py, and judges the results.
 
-    tests/hostile/hostile.py [--minutes N] [--seed N]   every mode in every use, then random changes of good answers
+    tests/hostile/hostile.py [--minutes N] [--seed N] [--tls]   every mode in every use, then random changes of good answers
     tests/hostile/hostile.py --changes N [--seed N]     so many conversations with random changes; --seed: the first
 
 A run ends within its time and memory, is never ended by a signal, and has a status that says the truth: without an answer to
@@ -15,7 +15,7 @@ import os
 import pty
 import random
 import signal
-import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -28,6 +28,9 @@ import modes
 from broken_server import BrokenServer
 from waiting import readable
 from zksh import ZKSH
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tls"))
+from certificates import Authority  # noqa: E402
 
 LIMIT = 75  # seconds: dump waits 10 for the server to come back, with a long session timeout 60
 CHANGED_LIMIT = 150  # changed answers may make progress for a while, and then none for a minute
@@ -46,6 +49,21 @@ class Use:
     endless: bool = False  # it waits for what may never come, once it was answered: it is ended from here
 
 
+@dataclasses.dataclass
+class Tls:
+    """What servers and zksh talk TLS with; nothing: they talk without."""
+    context: ssl.SSLContext | None = None
+    options: tuple = ()
+
+    def use(self, directory):
+        """`directory`: for the certificates."""
+        authority = Authority(directory, "authority")
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(authority.issue("server"))
+        self.options = ("--tls-ca", authority.certificate)
+
+
+TLS = Tls()
 LINES = b"create /a x\nset /a y\nmulti 'create /a x' 'set /a y'\nget /a\n"
 USES = {
     "get": Use(("get", "/a"), done=b"\n"),
@@ -113,7 +131,7 @@ def take_terminal():
 def with_version(behave):
     """That server, of a version that can read many nodes at once."""
     def answers_word(c):
-        if c.link.recv(4, socket.MSG_PEEK) == b"srvr":
+        if c.peek(4) == b"srvr":
             c.read(4)
             return c.send(b"Zookeeper version: 3.8.0-hostile\n")
         return behave(c)
@@ -122,13 +140,13 @@ def with_version(behave):
 
 def run(behave, use, limit=LIMIT):
     """Status (None: it had to be ended), stdout, stderr, seconds, KiB."""
-    with BrokenServer(with_version(behave)) as server, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+    with BrokenServer(with_version(behave), TLS.context) as server, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
             tempfile.TemporaryFile() as text:
         text.write(use.text)
         text.seek(0)
         begin = time.monotonic()
         with terminal(use.text, out) if use.typed else contextlib.nullcontext((text, None)) as (given, _):
-            process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *use.words],
+            process = subprocess.Popen([ZKSH, "-s", server.address, "-t", "1000", "--connect-timeout", "1s", *TLS.options, *use.words],
                                        stdin=given, stdout=given if use.typed else out, stderr=err,
                                        start_new_session=use.typed, preexec_fn=take_terminal if use.typed else None)
             ended = not ends_within(process, limit)
@@ -222,7 +240,15 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--changes", type=int)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--tls", action="store_true", help="the servers talk TLS, and do that as they should")
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        if options.tls:
+            TLS.use(directory)
+        return play_everything(options)
+
+
+def play_everything(options):
     until = time.monotonic() + options.minutes * 60
     print(f"seed {options.seed}", flush=True)
     if options.changes:

@@ -37,10 +37,16 @@ class Connection:
         self.link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.xid = self.operation = 0
         self.asked = b""
+        self.ahead = b""  # what was peeked at
         self.names = ()  # of the children of /, and of theirs
 
+    def peek(self, size):
+        """What the next read will begin with."""
+        self.ahead = self.read(size)
+        return self.ahead
+
     def read(self, size):
-        data = b""
+        data, self.ahead = self.ahead[:size], self.ahead[size:]
         while len(data) < size:
             # A word such as "srvr", read as a length, is more than there is memory for.
             chunk = self.link.recv(min(size - len(data), 1 << 16))
