@@ -188,6 +188,14 @@ extern const Command apply_command = make_command<Args>(
                   {"apply --to /copy app.tree", "Restore it under another name."}},
      .json = "path created set acls quotas removed unchanged left ephemeralsLeft "
              "aboveEphemeralsLeft conflicts | change path detail",
+     .json_fields = {{"aboveEphemeralsLeft", "integer",
+                      "Nodes that were left because they have ephemerals below them."},
+                     {"acls", "integer", "Nodes whose ACL was set."},
+                     {"change", "string",
+                      "The change: create, set, set the ACL of, set the quota of or delete."},
+                     {"conflicts", "integer", "Nodes that could not be changed."},
+                     {"ephemeralsLeft", "integer", "Ephemeral nodes that were left alone."},
+                     {"quotas", "integer", "Nodes whose quota was set."}},
      .strict = true,
      .writes = true},
     declare, run);

@@ -59,6 +59,8 @@ extern const Command config_command = make_command<Args>(
                   {"config -c", "The version and the connect string."},
                   {"config -s -w", "With the Stat, and report the next change."}},
      .json = "config [stat] | connectString [stat]",
+     .json_fields = {{"connectString", "string",
+                      "The version and the servers as clients name them."}},
      .zkcli_syntax = "[-c] [-w] [-s]",
      .pages = true},
     declare, run);

@@ -96,6 +96,8 @@ extern const Command count_command = make_command<Args>(
      .examples = {{"count /app", "Count the nodes of a subtree."},
                   {"count -a /", "Count everything."}},
      .json = "path nodes ephemeralCount leaves depth bytes",
+     .json_fields = {{"ephemeralCount", "integer", "How many of the nodes are ephemeral."},
+                     {"leaves", "integer", "Nodes without children."}},
      .strict = true},
     declare, run);
 }  // namespace zksh::command_count

@@ -114,6 +114,7 @@ extern const Command cp_command = make_command<Args>(
                   {"cp -r /app /app-2", "Copy a subtree."},
                   {"cp -r --parents /app /old/2026/app", "Create the parents, too."}},
      .json = "path copied",
+     .json_fields = {{"copied", "integer", "Nodes that were copied."}},
      .strict = true,
      .writes = true},
     declare, run);

@@ -252,6 +252,13 @@ extern const Command diff_command = make_command<Args>(
                   {"dump /app > app.tree", "Save a subtree to a file."},
                   {"diff app.tree /app", "Show what has changed since."}},
      .json = "path difference [a] [b] [aBytes] [bBytes] [at]",
+     .json_fields = {{"a", "string?", "The value in the first tree, as text; may be truncated."},
+                     {"aBytes", "integer", "The length of the value in the first tree."},
+                     {"at", "integer", "The position of the first byte that differs."},
+                     {"b", "string?", "The value in the second tree, as text; may be truncated."},
+                     {"bBytes", "integer", "The length of the value in the second tree."},
+                     {"difference", "string",
+                      "What differs: onlyInA, onlyInB, data, acl, quota or kind."}},
      .strict = true,
      .pages = true},
     declare, run);

@@ -123,6 +123,12 @@ extern const Command dump_command = make_command<Args>(
      .examples = {{"dump /app > app.tree", "Save a subtree to a file."},
                   {"dump /app | grep world:anyone", "Find the nodes that everybody may change."}},
      .json = "format version path | path kind acl data [ttl] [quota] | end [ephemeralsLeftOut]",
+     .json_fields = {{"end", "boolean", "Marks the last line of a complete dump."},
+                     {"ephemeralsLeftOut", "integer", "Ephemeral nodes that the dump leaves out."},
+                     {"format", "string", "Always zksh-tree."},
+                     {"quota", "PlainQuota",
+                      "The quota of a dumped node: the limits that are set."},
+                     {"version", "integer", "The version of the format: 1."}},
      .strict = true,
      .pages = true},
     declare, run);

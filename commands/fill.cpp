@@ -164,6 +164,7 @@ extern const Command fill_command = make_command<Args>(
                   {"fill -n 5000 -d 4 -s 100 /app/deep", "Five thousand nodes in four levels."},
                   {"rm -r -y /app/deep", "Delete them again."}},
      .json = "path created existing",
+     .json_fields = {{"existing", "integer", "Nodes that existed already."}},
      .strict = true,
      .writes = true},
     declare, run);

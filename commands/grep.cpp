@@ -131,6 +131,8 @@ extern const Command grep_command = make_command<Args>(
                   {"grep -F -l 10.0.0.7 /", "Find the nodes that mention an address."},
                   {"grep -i '^host *=' /app", "Find a setting."}},
      .json = "path [line] [text] [matches] [binary]",
+     .json_fields = {{"binary", "boolean", "The value is not text, but matches."},
+                     {"matches", "integer", "How many lines of the value match."}},
      .strict = true,
      .pages = true},
     declare, run);

@@ -46,6 +46,8 @@ extern const Command jobs_command = make_command(
                 "number, state, seconds and line.",
      .examples = {{"jobs", "What is running, and for how long?"}},
      .json = "job state seconds text",
+     .json_fields = {{"job", "integer", "The job's number."},
+                     {"seconds", "integer", "How long the job has been running."}},
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true},

@@ -266,6 +266,7 @@ extern const Command latency_command = make_command<Args>(
                   {"latency -n 20 --write", "Measure writes, too."},
                   {"latency -o json -n 10", "For scripts, in microseconds."}},
      .json = "server serverId role error requests",
+     .json_fields = {{"requests", "list of Request", "The measurements of the server."}},
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

@@ -108,6 +108,9 @@ extern const Command listquota_command = make_command<Args>(
                   {"listquota /app", "Show the limits and the usage."},
                   {"listquota -R --exceeded /", "Find exceeded quotas."}},
      .json = "path limits usage [exceeded]",
+     .json_fields = {{"exceeded", "boolean", "Whether the usage exceeds a limit."},
+                     {"limits", "Quota", "The quota."},
+                     {"usage", "Quota", "The current usage."}},
      .zkcli_syntax = "path"},
     declare, run);
 }  // namespace zksh::command_listquota

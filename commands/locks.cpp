@@ -242,6 +242,22 @@ extern const Command locks_command = make_command<Args>(
      .json = "path kind limit counter contenders otherNodes warnings circles watcherSource "
              "serverWatches time changes | paths kind state ageMs token tokens session "
              "contenderNodes nested askedToRelease position contenderCount behind circle reason",
+     .json_fields =
+         {{"changes", "Changes?", "What has happened since -w started."},
+          {"circle", "list of Link?", "The deadlock that this contender is part of."},
+          {"circles", "list of Circle", "Deadlocks: circles of sessions that wait for each other."},
+          {"contenderCount", "integer?", "How many contenders the lock has."},
+          {"contenders", "list of Contender",
+           "Who holds the lock or waits for it, in queue order."},
+          {"counter", "integer?", "The number of the next sequential node."},
+          {"nested", "integer",
+           "How often this shell has acquired the lock that it holds (--nest)."},
+          {"otherNodes", "list of string", "Children of the lock that are not contenders."},
+          {"position", "integer?", "The place in the queue."},
+          {"serverWatches", "integer?", "The number of watches on all servers."},
+          {"warnings", "list of string", "What is wrong with the lock."},
+          {"watcherSource", "string",
+           "measured: the servers reported the watchers; inferred: derived from the recipe."}},
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true,

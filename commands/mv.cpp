@@ -261,6 +261,7 @@ extern const Command mv_command = make_command<Args>(
                   {"mv /app/old /app/new", "Rename it."},
                   {"mv --parents /app/new /app/by/year/2026", "Create the parents, too."}},
      .json = "path moved",
+     .json_fields = {{"moved", "integer", "Nodes that were moved."}},
      .strict = true,
      .writes = true},
     declare, run);

@@ -38,6 +38,7 @@ extern const Command printwatches_command = make_command<Args>(
      .details = "Events that arrive while it is off are dropped.",
      .examples = {{"printwatches", "Is it on?"}, {"printwatches off", "Stop printing events."}},
      .json = "printwatches",
+     .json_fields = {{"printwatches", "boolean", "Whether watch events are printed."}},
      .zkcli_syntax = "on|off",
      .needs = Needs::SessionAfter,
      .optionless = true},

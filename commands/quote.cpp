@@ -30,6 +30,7 @@ extern const Command quote_command = make_command<Args>(
                 "not text. Use it in programs that write zksh scripts.",
      .examples = {{"quote '/my app/*'", "Prints the path in quotes."}},
      .json = "quoted",
+     .json_fields = {{"quoted", "string", "The words, quoted."}},
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

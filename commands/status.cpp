@@ -172,6 +172,14 @@ extern const Command status_command = make_command(
      .examples = {{"status", "Where am I?"}},
      .json = "server connectedTo state problem session timeout identities path openWatches "
              "otherWatches locks jobs latencyUs",
+     .json_fields =
+         {{"connectedTo", "string?", "The server of this session, HOST:PORT."},
+          {"jobs", "integer", "How many jobs run in the background."},
+          {"latencyUs", "integer?", "The time of one request, in microseconds."},
+          {"locks", "list of string", "The locks of this shell."},
+          {"openWatches", "list of OpenWatch", "The watches that were set and have not fired."},
+          {"otherWatches", "integer",
+           "Watches that zksh itself needs: for locks, waiting commands and completion."}},
      .needs = Needs::Nothing,
      .strict = true},
     run);

@@ -35,6 +35,7 @@ extern const Command timing_command = make_command<Args>(
                 "same as `conf timing`.",
      .examples = {{"timing on", "From the next command on, print times."}, {"timing", "Is it on?"}},
      .json = "timing",
+     .json_fields = {{"timing", "boolean", "Whether each command's time is printed."}},
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

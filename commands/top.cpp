@@ -292,6 +292,11 @@ extern const Command top_command = make_command<Args>(
      .examples = {{"top -n 1 -i 1s", "Who is busy just now?"},
                   {"top -o json -n 1 -i 1s", "The same for scripts."}},
      .json = "time intervalMs servers clients namespaces",
+     .json_fields = {{"clients", "list of ClientLoad", "The clients, the busiest first."},
+                     {"intervalMs", "integer",
+                      "The time in which the requests were counted, in milliseconds."},
+                     {"namespaces", "list of NodeLoad", "The nodes below / that were used."},
+                     {"servers", "list of ServerLoad", "The servers."}},
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

@@ -59,6 +59,7 @@ extern const Command touch_command = make_command<Args>(
      .examples = {{"touch /app/flag", "Create a node."},
                   {"touch /app/flag", "Its version is now 1."}},
      .json = "path isNew version",
+     .json_fields = {{"isNew", "boolean", "Whether the node was created."}},
      .strict = true,
      .writes = true},
     declare, run);

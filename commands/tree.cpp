@@ -82,6 +82,7 @@ extern const Command tree_command = make_command<Args>(
                   {"tree -L 1 -c -s /", "Draw the root and its children, with counts and sizes."},
                   {"tree -o plain /app", "One path a line."}},
      .json = "path depth numChildren dataLength ephemeralOwner readable",
+     .json_fields = {{"readable", "boolean", "Whether the children could be read."}},
      .strict = true,
      .pages = true},
     declare, run);

@@ -37,6 +37,7 @@ extern const Command version_command =
                         .keywords = {"release"},
                         .examples = {{"version", "Print the version."}},
                         .json = "zkshVersion",
+                        .json_fields = {{"zkshVersion", "string", "zksh's version."}},
                         .zkcli_syntax = ""},
                        declare, run);
 }  // namespace zksh::command_version

@@ -170,6 +170,12 @@ extern const Command watch_command = make_command<Args>(
                    "Run a program for each event."}},
      .json = "time type path missed zxid version [oldVersion] ephemeralOwner dataLength "
              "[childrenAdded] [childrenRemoved] [old] [new] | time type reason since",
+     .json_fields = {{"childrenAdded", "list of string", "Children that were added."},
+                     {"childrenRemoved", "list of string", "Children that were removed."},
+                     {"missed", "boolean", "The change happened while there was no connection."},
+                     {"new", "data", "The value after the change."},
+                     {"old", "data", "The value before the change."},
+                     {"oldVersion", "integer?", "The version before the change."}},
      .strict = true},
     declare, run);
 }  // namespace zksh::command_watch

@@ -363,6 +363,10 @@ extern const Command who_command = make_command<Args>(
                   {"who /zookeeper/*", "Show the same of several nodes."}},
      .json = "session alive client server timeout connectedSince lastRequest ephemerals watches | "
              "path wholePath kind ownerSession ephemeralsBelow watchers",
+     .json_fields = {{"ephemeralsBelow", "list of Ephemeral?", "The ephemeral nodes below."},
+                     {"ownerSession", "Session?", "The session that an ephemeral node belongs to."},
+                     {"watchers", "list of Watcher?", "Who watches the node."},
+                     {"wholePath", "string", "The path with the chroot."}},
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true},

@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 #include "client/node_path.h"
+#include "command/json_fields.h"
 #include "command/options.h"
 #include "command/output.h"
 
@@ -204,6 +205,8 @@ struct CommandText {
   std::vector<Example> examples{};
   /// The fields of the objects printed with -o json (see json_fields.h); empty: it prints none.
   std::string_view json{};
+  /// Those that no other command prints, or that mean something else here.
+  std::vector<JsonField> json_fields{};
   /// The arguments as zkCli.sh 3.8.0 prints them; nullopt: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;

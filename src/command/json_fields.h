@@ -1,5 +1,5 @@
-// JSON fields: the names, types and meanings of all fields that -o json prints. Each command lists
-// the fields of its objects in CommandText::json.
+// JSON fields: the names, types and meanings of the fields that -o json prints. Each command lists
+// the fields of its objects in CommandText::json, and describes those of its own.
 #pragma once
 
 #include <span>
@@ -31,8 +31,8 @@ struct JsonObject {
   std::string_view meaning;
 };
 
-/// In alphabetical order.
-std::span<const JsonField> json_fields();
+/// Those of all commands, in alphabetical order.
+std::vector<JsonField> json_fields();
 std::span<const JsonObject> json_objects();
 
 /// Parses a declaration into its alternatives: "path stat | path [data]" has two. Each is a list of

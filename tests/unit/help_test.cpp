@@ -2,6 +2,7 @@
 #include "command/help.h"
 
 #include "base/text.h"
+#include "command/json_fields.h"
 #include "config/settings.h"
 
 #include <fmt/core.h>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace zksh {
 namespace {
@@ -54,6 +56,29 @@ TEST(Commands, OnlyThoseOfZkCliIgnoreSurplusWords) {
     EXPECT_TRUE(command->strict || command->zkcli_syntax ||
                 std::ranges::count(exceptions, command->name) > 0)
         << command->name;
+}
+
+TEST(Commands, DescribeTheJsonFieldsThatTheyPrint) {
+  const auto uses = [](std::string_view declared, std::string_view name) {
+    for (const auto& shape : json_shapes(declared))
+      for (const auto field : shape)
+        if (field == name || field == fmt::format("[{}]", name)) return true;
+    return false;
+  };
+  std::set<std::string_view> own;
+  for (const auto* command : all_commands())
+    for (const auto& field : command->json_fields) {
+      EXPECT_TRUE(uses(command->json, field.name)) << command->name << ": " << field.name;
+      EXPECT_TRUE(own.insert(field.name).second) << field.name << " is described twice";
+    }
+  const auto all = json_fields();
+  for (const auto& field : all) {
+    const auto in_object = [&](const auto& object) { return uses(object.fields, field.name); };
+    const auto in_command = [&](const auto* command) { return uses(command->json, field.name); };
+    EXPECT_TRUE(field.name == "base64" || std::ranges::any_of(json_objects(), in_object) ||
+                std::ranges::any_of(all_commands(), in_command))
+        << field.name << " is printed by nobody";
+  }
 }
 
 TEST(SuggestedCommands, KnowsWhatOthersCallThem) {
