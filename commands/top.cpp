@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "ensemble/ensemble_load.h"
+#include "ensemble/health.h"
 #include "ensemble/server_command.h"
 #include "node/node_json.h"
 
@@ -74,7 +75,7 @@ class Viewer {
   void report_refusals(const std::vector<std::string>& words,
                        const std::vector<MemberAnswers>& members) {
     for (const auto& member : members) {
-      if (member.answers.empty() || no_answer(words[0], member.answers[0])) continue;
+      if (member.answers.empty() || !read_health(member).problem.empty()) continue;
       for (std::size_t i = 1; i < words.size(); ++i) {
         const auto problem = no_answer(words[i], member.answers[i]);
         if (!problem || !reported_.insert(member.name() + words[i]).second) continue;
@@ -280,7 +281,8 @@ extern const Command top_command = make_command<Args>(
          "name; and the nodes below / with the reads and writes per second of each and all below "
          "it (ZooKeeper 3.6 and later). A terminal shows as many as fit. The mean time is that "
          "since the server's start before 3.6. Counters that were reset, as by srst or a restart, "
-         "start anew.\n\nEvery member is asked mntr and cons each time, and dump from time to "
+         "start anew.\n\nEvery member is asked srvr, mntr and cons each time, and dump from time "
+         "to "
          "time, or its AdminServer (see `help 4lw`); these questions count as requests, too. No "
          "session is needed.\n\n-o plain prints a line for each with tabs between the fields: "
          "server, name, role, requests per second, mean time in microseconds, connections, "

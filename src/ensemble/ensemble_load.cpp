@@ -25,11 +25,28 @@ std::string_view node_of(std::string_view key, std::string_view suffix) {
   return key.substr(prefix.size(), key.size() - prefix.size() - suffix.size());
 }
 
+constexpr std::size_t srvr_at = 0;
+constexpr std::size_t mntr_at = 1;
+constexpr std::size_t cons_at = 2;
+constexpr const char* received = "zk_packets_received";
+
+/// The answer to mntr; empty if there is none.
+std::string_view figures_of(const MemberAnswers& member) {
+  if (member.answers.empty() || no_answer("mntr", member.answers[mntr_at])) return {};
+  return member.answers[mntr_at].text;
+}
+
 std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
   return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
 }  // namespace
+
+std::vector<std::string> LoadMeter::words() {
+  auto words = health_words();
+  words.emplace_back("cons");
+  return words;
+}
 
 std::optional<std::int64_t> LoadMeter::growth(const std::string& counter,
                                               std::optional<std::int64_t> value, bool fresh) {
@@ -47,18 +64,18 @@ ServerLoad LoadMeter::server_load(const MemberAnswers& member) {
     load.problem = "its client address is not known";
     return load;
   }
-  const auto& mntr = member.answers[0];
-  if (const auto problem = no_answer("mntr", mntr)) {
-    load.problem = *problem;
+  const auto health = read_health(member);
+  if (!health.problem.empty()) {
+    load.problem = health.problem;
     return load;
   }
-  const auto figure = [&](const char* key) { return number_field(mntr.text, key); };
+  const auto mntr = figures_of(member);
+  const auto figure = [&](const char* key) { return number_field(mntr, key); };
   const auto grown = [&](const char* key) { return growth(load.name + key, figure(key)); };
-  const auto health = read_health({.address = member.address,
-                                   .id = member.id,
-                                   .answers = {ServerAnswer{.problem = "not asked"}, mntr}});
   load.role = health.role;
-  load.requests = grown("zk_packets_received");
+  load.requests = growth(
+      load.name + received,
+      mntr.empty() ? number_field(member.answers[srvr_at].text, "Received") : figure(received));
   load.connections = health.connections;
   load.watches = health.watches;
   const auto count = sum(grown("zk_cnt_readlatency"), grown("zk_cnt_updatelatency"));
@@ -73,11 +90,11 @@ ServerLoad LoadMeter::server_load(const MemberAnswers& member) {
 void LoadMeter::add_clients(const MemberAnswers& member,
                             const std::map<std::int64_t, std::string>& names,
                             std::vector<ClientLoad>& clients) {
-  if (member.answers.empty() || no_answer("cons", member.answers[1])) return;
+  if (member.answers.empty() || no_answer("cons", member.answers[cons_at])) return;
   const auto server = member.name();
   const bool fresh = before_.contains(server);  // was its answer known before?
   now_[server] = 0;
-  for (auto& connection : parse_connections(member.answers[1].text)) {
+  for (auto& connection : parse_connections(member.answers[cons_at].text)) {
     const auto counter = fmt::format("{} {} {}", server, connection.address, connection.session);
     const auto name = names.find(connection.session);
     clients.push_back({.address = std::move(connection.address),
@@ -90,9 +107,8 @@ void LoadMeter::add_clients(const MemberAnswers& member,
 }
 
 void LoadMeter::add_nodes(const MemberAnswers& member, std::map<std::string, NodeLoad>& nodes) {
-  if (member.answers.empty() || no_answer("mntr", member.answers[0])) return;
   const auto server = member.name();
-  for (const auto line : lines_of(member.answers[0].text)) {
+  for (const auto line : lines_of(figures_of(member))) {
     const auto tab = line.find('\t');
     const auto key = line.substr(0, tab);
     if (tab == std::string_view::npos || !key.ends_with("_per_namespace")) continue;
@@ -100,7 +116,7 @@ void LoadMeter::add_nodes(const MemberAnswers& member, std::map<std::string, Nod
     const auto node = written.empty() ? node_of(key, "_read_per_namespace") : written;
     if (node.empty()) continue;
     // A figure begins with the first use of the node.
-    const bool fresh = before_.contains(server + "zk_packets_received");
+    const bool fresh = before_.contains(server + received);
     const auto count = growth(fmt::format("{} {}", server, key),
                               number_in<std::int64_t>(line.substr(tab + 1)), fresh);
     if (count.value_or(0) == 0) continue;

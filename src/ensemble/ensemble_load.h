@@ -55,7 +55,7 @@ struct EnsembleLoad {
 class LoadMeter {
  public:
   /// The words whose answers `take` needs, in this order.
-  static std::vector<std::string> words() { return {"mntr", "cons"}; }
+  static std::vector<std::string> words();
   /// `members`: their answers to words(), as of `now`. `names`: the first ephemerals of sessions.
   EnsembleLoad take(const std::vector<MemberAnswers>& members,
                     const std::map<std::int64_t, std::string>& names, Clock::time_point now);

@@ -14,7 +14,8 @@ using testing::Pair;
 using testing::UnorderedElementsAre;
 
 MemberAnswers member(const std::string& mntr, const std::string& cons = "\n", int port = 2181) {
-  return {.address = {.host = "a", .port = port}, .answers = {{.text = mntr}, {.text = cons}}};
+  return {.address = {.host = "a", .port = port},
+          .answers = {{.problem = "no answer"}, {.text = mntr}, {.text = cons}}};
 }
 
 std::string connection(int port, std::int64_t received, std::int64_t session) {
@@ -99,6 +100,25 @@ TEST_F(Load, AServerThatWasSilentHasNoRateAtFirst) {
   EXPECT_EQ(take({silent}).servers[0].problem, "Connection refused");
   EXPECT_FALSE(take({member(figures(900, 9, 9), connection(1, 5, 7))}).servers[0].requests);
   EXPECT_EQ(take({member(figures(901, 9, 9))}).servers[0].requests, 1);
+}
+
+TEST_F(Load, SrvrSaysWhatItHasWhereMntrIsNotAllowed) {
+  const auto allows_srvr = [](int received) {
+    auto answers = member("", "");
+    for (auto& answer : answers.answers) answer.problem = "it is not in the whitelist";
+    answers.answers[0] = {.text = fmt::format("Zookeeper version: 3.8.0-x\nLatency min/avg/max: "
+                                              "0/0.25/9\nReceived: {}\nConnections: 3\n"
+                                              "Mode: follower\n",
+                                              received)};
+    return answers;
+  };
+  take({allows_srvr(10)});
+  const auto load = take({allows_srvr(17)}).servers[0];
+  EXPECT_EQ(load.problem, "");
+  EXPECT_EQ(load.role, "follower");
+  EXPECT_EQ(load.requests, 7);
+  EXPECT_EQ(load.latency_us, 250);
+  EXPECT_EQ(load.connections, 3);
 }
 
 TEST_F(Load, GarbageIsMissing) {
