@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "lock/contention.h"
 #include "lock/options.h"
+#include "node/acl_argument.h"
 #include "recipes/recipe_requests.h"
 
 #include <algorithm>
@@ -249,8 +250,7 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
     print_drawings(cx, trials, plan);
 }
 
-int run(Context& cx, const Args& a) {
-  auto plan = plan_of(cx, a);
+int contend(Context& cx, const Args& a, ContentionPlan& plan) {
   const auto recipes = recipes_of(a);
   const bool one_each =
       std::ranges::any_of(recipes, [](RecipeKind recipe) { return recipe != RecipeKind::Fair; });
@@ -291,6 +291,15 @@ int run(Context& cx, const Args& a) {
   int result = status::ok;
   for (const auto& trial : trials) result = std::max(result, verdict(cx, trial));
   return result;
+}
+
+int run(Context& cx, const Args& a) {
+  auto plan = plan_of(cx, a);
+  try {
+    return contend(cx, a, plan);
+  } catch (const ZkError& error) {
+    throw ZkError(explained_acl(cx, error, plan.request.acl));
+  }
 }
 
 }  // namespace
