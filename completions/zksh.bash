@@ -12,6 +12,7 @@ _zksh() {
   before=${words[-1]%"$current"} words=("${words[@]//\\/}")
   mapfile -t COMPREPLY < <("${1/#\~/$HOME}" --complete "${words[@]:1}" 2>/dev/null)
   [[ ${#COMPREPLY[@]} -gt 0 ]] || return
+  COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")  # without the meanings of options
   mapfile -t COMPREPLY < <(printf '%q\n' "${COMPREPLY[@]#"$before"}")
   COMPREPLY=("${COMPREPLY[@]/#\\~/\~}")
   [[ ${#COMPREPLY[@]} == 1 && $COMPREPLY == *[/=] ]] && compopt -o nospace

@@ -102,7 +102,11 @@ std::string candidates(const std::vector<std::string>& words) {
       option.choices = configured_profiles();
   const auto found = complete_invocation(words, options, nodes_for);
   std::string text;
-  for (const auto& candidate : found.first) text += candidate.text + '\n';
+  // A shell that shows no meanings cuts the line at the tab.
+  for (const auto& candidate : found.first) {
+    const auto sentence = candidate.meaning.substr(0, candidate.meaning.find(". "));
+    text += candidate.text + (sentence.empty() ? "" : '\t' + sentence) + '\n';
+  }
   return text;
 }
 

@@ -15,7 +15,7 @@ from kazoo.security import make_digest_acl  # noqa: E402
 def offered(*words, server="127.0.0.1:1", cwd=None, home="/nonexistent"):
     done = run_zksh("--complete", *words, env=environment(home, ZKSH_SERVER=server, XDG_CONFIG_HOME=""), cwd=cwd)
     assert (done.returncode, done.stderr) == (0, ""), done
-    return done.stdout.splitlines()
+    return [line.partition("\t")[0] for line in done.stdout.splitlines()]
 
 
 def configure(home, text):

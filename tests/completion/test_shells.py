@@ -105,7 +105,15 @@ class BashWithBashCompletion(ShellCase, unittest.TestCase):
         self.start("bash", ["--norc", "--noprofile"], f"PS1='$ '; . {BASH_COMPLETION}")
 
 
-class Zsh(ShellCase, unittest.TestCase):
+class Meanings:
+    """The shell lists options with what they do."""
+
+    def test_meanings(self):
+        self.shell.send("zksh get --\t")
+        self.shell.expect(r"--watch.*Report the next change")
+
+
+class Zsh(Meanings, ShellCase, unittest.TestCase):
     def setUp(self):
         super().setUp()
         self.start("zsh", ["-f", "-o", "no_beep"],
@@ -113,7 +121,7 @@ class Zsh(ShellCase, unittest.TestCase):
                    f"compinit -u -d {self.directory}/dump")
 
 
-class Fish(ShellCase, unittest.TestCase):
+class Fish(Meanings, ShellCase, unittest.TestCase):
     def setUp(self):
         super().setUp()
         place = pathlib.Path(self.directory, "fish", "vendor_completions.d")
