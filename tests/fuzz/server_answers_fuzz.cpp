@@ -58,7 +58,8 @@ void look_deeper(const MemberHealth& health, const std::string& text) {
 void measure_load(const std::string& text) {
   const ServerAnswer answer{.text = text};
   const std::vector<MemberAnswers> members{
-      {.address = {.host = "a", .port = 1}, .answers = {answer, answer}}};
+      {.address = {.host = "a", .port = 1},
+       .answers = std::vector<ServerAnswer>(LoadMeter::words().size(), answer)}};
   const auto names = first_ephemerals({answer});
   LoadMeter meter;
   Clock::time_point now{};
