@@ -93,6 +93,7 @@ void LockReader::connect(const std::stop_token& stop) {
 }
 
 int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_token& stop) {
+  ask(top_);
   int code = list(top_, stop);
   if (code == code::no_node && watch_) return await_creation(stop);
   if (code != code::ok) return code;
@@ -102,7 +103,9 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
     return code::ok;
   }
   LockReading::Semaphore semaphore;
-  if ((code = fetch_limit(semaphore, stop)) != code::ok) return code;
+  const auto limit = client_.start_get(top_.path, watch());
+  for (auto* directory : {&locks_, &leases_}) ask(*directory);
+  if ((code = take_limit(limit, semaphore, stop)) != code::ok) return code;
   for (auto* directory : {&locks_, &leases_}) {
     code = list(*directory, stop);
     if (code == code::ok) code = fetch(*directory, stop);
@@ -122,9 +125,14 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
   return code::ok;
 }
 
+/// Asks for the children, unless they are known.
+void LockReader::ask(Directory& directory) {
+  if (!directory.listed) directory.asked = client_.start_children(directory.path, watch());
+}
+
 int LockReader::list(Directory& directory, const std::stop_token& stop) {
   if (directory.listed) return code::ok;
-  auto outcome = client_.await(client_.start_children(directory.path, watch()), stop);
+  auto outcome = client_.await(std::exchange(directory.asked, {}), stop);
   if (outcome.code != code::ok) return outcome.code;
   directory.names = std::move(outcome.value.names);
   directory.stat = outcome.value.stat;
@@ -180,8 +188,9 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
   return code::ok;
 }
 
-int LockReader::fetch_limit(LockReading::Semaphore& semaphore, const std::stop_token& stop) {
-  const auto outcome = client_.await(client_.start_get(top_.path, watch()), stop);
+int LockReader::take_limit(const Pending<Node>& asked, LockReading::Semaphore& semaphore,
+                           const std::stop_token& stop) {
+  const auto outcome = client_.await(asked, stop);
   if (outcome.code == code::no_auth) return code::ok;
   if (outcome.code != code::ok) return outcome.code;
   semaphore.limit = semaphore_limit(outcome.value.data);

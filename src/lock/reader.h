@@ -44,6 +44,7 @@ class LockReader {
   struct Directory {
     std::string path;
     bool listed = false;  ///< `names` and `stat` are current, or an event is on its way
+    Pending<Children> asked{};
     std::vector<std::string> names{};
     Stat stat{};
     LockEntries entries{};
@@ -51,9 +52,11 @@ class LockReader {
   };
 
   int try_read(std::optional<LockReading>& reading, const std::stop_token& stop);
+  void ask(Directory& directory);
   int list(Directory& directory, const std::stop_token& stop);
   int fetch(Directory& directory, const std::stop_token& stop);
-  int fetch_limit(LockReading::Semaphore& semaphore, const std::stop_token& stop);
+  int take_limit(const Pending<Node>& asked, LockReading::Semaphore& semaphore,
+                 const std::stop_token& stop);
   int await_creation(const std::stop_token& stop);
   void take_events();
   void connect(const std::stop_token& stop);

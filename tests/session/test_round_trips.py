@@ -134,15 +134,21 @@ class OfLocks(RoundTripsTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.znodes.get(self.root + "/new/s"), b"3")
 
-    def test_views(self):
-        holder = subprocess.Popen([ZKSH, "-s", self.connect, "lock", "/h", "--", "cat"], stdin=subprocess.PIPE,
+    def held(self, *words):
+        holder = subprocess.Popen([ZKSH, "-s", self.connect, *words, "--", "cat"], stdin=subprocess.PIPE,
                                   stderr=subprocess.PIPE, env=environment(self.directory))
         self.addCleanup(holder.communicate)
         self.assertIn(b"acquired", holder.stderr.readline())
+
+    def test_views(self):
+        self.held("lock", "/h")
         for words in (("locks", "/h"), ("locks", "--watchers", "/h"), ("who", "/h")):
             with self.subTest(words):
                 self.assert_round_trips(3, *words)
 
+    def test_view_of_a_semaphore(self):
+        self.held("semaphore", "/s", "3")
+        self.assert_round_trips(4, "locks", "/s")
 
     def test_all_holders_are_asked_together(self):
         nodes = [f"/r/_c_3f2504e0-4f89-41d3-9a0c-0305e82c330{digit}-__READ__" for digit in range(5)]
