@@ -29,6 +29,8 @@ class ManPage(unittest.TestCase):
                 lint = run("mandoc", "-Tlint", text=page)
                 self.assertEqual((0, "", ""), (lint.returncode, lint.stdout, lint.stderr))
                 self.assertNotRegex(page, "(?m)^@[A-Z]+@")
+                shown = re.sub(".\b", "", run("mandoc", "-Tascii", text=page).stdout)
+                self.assertEqual([], re.findall(r".*(?:\\[-e]|[^\n]\.[BIR]{1,2} ).*", shown), "markup is shown")
 
     def test_the_pages_name_each_other(self):
         for frame in (ROOT / "man").glob("*.in"):
