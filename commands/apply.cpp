@@ -166,7 +166,8 @@ extern const Command apply_command = make_command<Args>(
     {.name = "apply",
      .group = "Trees",
      .summary = "Restore a subtree from a dump",
-     .keywords = {"restore", "import", "load", "migrate", "mirror", "replicate"},
+     .keywords = {"restore", "recover", "rollback", "import", "load", "migrate", "mirror",
+                  "replicate"},
      .details =
          "Makes a subtree equal to a dump, and writes only what differs: missing nodes, data, ACLs "
          "and quotas. Nodes that are not in the dump stay, unless you give --prune; ephemeral "

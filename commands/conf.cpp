@@ -86,10 +86,14 @@ extern const Command conf_command = make_command<Args>(
     {.name = "conf",
      .group = "Shell",
      .summary = "Show the settings, or change one",
-     .keywords = {"settings", "options", "configuration", "preferences"},
-     .details = "Lists each setting with its value, where the value comes from, and what it means. "
-                "`conf NAME` explains one; `conf NAME VALUE` changes it until zksh ends. Initial "
-                "values come from the configuration file: `zksh --show-config` shows all of it.",
+     .keywords = {"settings", "options", "configuration", "preferences", "profile", "production",
+                  "read-only", "tls", "ssl", "sasl", "kerberos", "certificate"},
+     .details =
+         "Lists each setting with its value, where the value comes from, and what it means. "
+         "`conf NAME` explains one; `conf NAME VALUE` changes it until zksh ends. Initial "
+         "values come from the configuration file: `zksh --show-config` shows all of it. What "
+         "holds for a whole run, such as --profile, --read-only and --tls, is explained by "
+         "`zksh --help`, zksh(1) and zksh-security(7).",
      .examples = {{"conf", "All settings."},
                   {"conf hints off", "Turn off the hints."},
                   {"conf prompt", "Explain one setting."}},

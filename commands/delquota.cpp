@@ -66,7 +66,7 @@ extern const Command delquota_command = make_command<Args>(
     {.name = "delquota",
      .group = "Quotas",
      .summary = "Remove the quota of a node, or one of its limits",
-     .keywords = {"limit"},
+     .keywords = {"quota", "limit"},
      .details = "Prints nothing on success. With an option, only that limit is removed, and the "
                 "servers go on counting even if it was the last one.",
      .examples = {{"create /app", "A node."},

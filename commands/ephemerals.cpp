@@ -46,7 +46,7 @@ extern const Command ephemerals_command = make_command<Args>(
     {.name = "ephemerals",
      .group = "Trees",
      .summary = "List the ephemeral nodes of a subtree and their sessions",
-     .keywords = {"session", "owner"},
+     .keywords = {"ephemeral", "session", "owner"},
      .details =
          "Prints a line for each: the session ID, a tab, the path; with --session only the path. "
          "`who` shows the client of a session. Nodes whose children may not be listed are skipped, "

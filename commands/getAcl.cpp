@@ -88,7 +88,7 @@ extern const Command getAcl_command = make_command<Args>(
     {.name = "getAcl",
      .group = "Access",
      .summary = "Show a node's ACL",
-     .keywords = {"permission", "rights", "access", "security", "owner"},
+     .keywords = {"acl", "permission", "rights", "access", "security", "owner"},
      .details = "Each entry is an identity (scheme and ID) and its permissions: c create children, "
                 "d delete children, r read, w write, a set the ACL. With -o plain, each entry is "
                 "on a line, as setAcl takes it. Digest hashes show as x if you may not set "

@@ -101,7 +101,7 @@ extern const Command getEphemerals_command = make_command<Args>(
     {.name = "getEphemerals",
      .group = "Session",
      .summary = "List the ephemeral nodes of this session",
-     .keywords = {"session", "owner"},
+     .keywords = {"ephemeral", "session", "owner"},
      .details =
          "A server of ZooKeeper 3.6 or later knows them. With an older one, or one that does not "
          "say its version (srvr), zksh walks the tree (below the prefix, if given), and compares "

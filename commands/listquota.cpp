@@ -98,7 +98,7 @@ extern const Command listquota_command = make_command<Args>(
     {.name = "listquota",
      .group = "Quotas",
      .summary = "Show a node's quota and its usage",
-     .keywords = {"limit"},
+     .keywords = {"quota", "limit"},
      .details = "The first line shows the limits: count (nodes) and bytes are soft, countHardLimit "
                 "and byteHardLimit are hard; -1 means no limit. The second line shows the usage: "
                 "the nodes of the subtree, including the top, and the bytes of their values. -R "

@@ -253,8 +253,8 @@ extern const Command setAcl_command = make_command<Args>(
     {.name = "setAcl",
      .group = "Access",
      .summary = "Set a node's ACL",
-     .keywords = {"permission", "rights", "access", "security", "grant", "revoke permission",
-                  "chmod", "recursive"},
+     .keywords = {"acl", "rotate", "permission", "rights", "access", "security", "grant",
+                  "revoke permission", "chmod", "recursive"},
      .details =
          "Replaces the whole ACL. Permissions are c create children, d delete children, r "
          "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "

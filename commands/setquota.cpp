@@ -158,7 +158,7 @@ extern const Command setquota_command = make_command<Args>(
     {.name = "setquota",
      .group = "Quotas",
      .summary = "Limit the nodes or bytes of a subtree",
-     .keywords = {"limit"},
+     .keywords = {"quota", "limit"},
      .details = "Sets one limit; the node's other limits stay. When a soft limit is exceeded, the "
                 "servers only log a warning; a hard limit is enforced if they run with "
                 "enforceQuota=true. zksh warns if the subtree already exceeds the limit. A node "

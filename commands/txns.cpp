@@ -449,7 +449,8 @@ extern const Command txns_command = make_command<Args>(
     {.name = "txns",
      .group = "Past",
      .summary = "Show who changed or deleted a node, from the logs",
-     .keywords = {"log", "txn", "history", "past", "audit", "transaction", "deleted", "zxid"},
+     .keywords = {"undo", "undelete", "recover", "log", "txn", "history", "past", "audit",
+                  "transaction", "deleted", "zxid"},
      .details =
          "Reads the transaction logs of a server, running or not, or a copy of them; asks no "
          "server, and writes nothing. Logs of several places are joined. A line is the time, "

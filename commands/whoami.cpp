@@ -61,7 +61,7 @@ extern const Command whoami_command = make_command(
     {.name = "whoami",
      .group = "Access",
      .summary = "Show the identities of this session",
-     .keywords = {"login", "identity", "user"},
+     .keywords = {"auth", "login", "identity", "user"},
      .details =
          "Shows what the server (ZooKeeper 3.7 or later) says: the session's address and the "
          "identities that addauth has added. Of an older server, or one that does not say its "

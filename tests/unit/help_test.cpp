@@ -36,9 +36,15 @@ TEST(Help, WordsLeadSomewhere) {
   EXPECT_EQ(found("cons"), "  4lw  Send a four-letter word to every server\n");
   for (const auto& setting : Settings::descriptions())
     EXPECT_THAT(found(setting.name), testing::HasSubstr(fmt::format("conf {}", setting.name)));
-  for (const auto* word : {"mirror", "migrate", "replicate", "txn", "log", "biggest", "digest",
-                           "pager", "colour", "keys", "perm", "backups"})
+  for (const auto* word :
+       {"mirror", "migrate", "replicate", "txn", "log", "biggest", "digest", "pager", "colour",
+        "keys", "perm", "backups", "undelete", "certificate", "profile"})
     EXPECT_NE(found(word), "") << word;
+  for (const auto& [word, command] :
+       {std::pair("acl", "  setAcl"), std::pair("quota", "  setquota"),
+        std::pair("auth", "  addauth"), std::pair("ephemeral", "  ephemerals"),
+        std::pair("recover", "  txns")})
+    EXPECT_THAT(found(word), testing::HasSubstr(command)) << word;
   EXPECT_EQ(found("nonsense"), "");
 }
 
