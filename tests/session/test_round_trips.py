@@ -13,6 +13,7 @@ import unittest
 from session_case import SessionTest
 from distance import Distance, ROUND_TRIP
 from lock_case import LockTest
+from server import needs
 from zksh import ZKSH, environment, run_zksh
 
 SLACK = 0.3
@@ -96,6 +97,7 @@ class OfLocks(RoundTripsTest):
         self.zksh("create", "-p", "/l/x")
         self.assert_round_trips(3, "lock", "/l", "--", "true")
 
+    @needs(3, 5)  # containers
     def test_first_lock(self):
         for path in ("/p", "/p/q", "/p/q/r/s"):
             with self.subTest(path):

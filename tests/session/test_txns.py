@@ -8,8 +8,8 @@ import signal
 import subprocess
 import unittest
 
-from ensemble import Ensemble
 from session_case import SessionTest
+from ensemble import Ensemble
 from server import Server, needs, server_version
 from waiting import wait_until
 from znodes import Znodes
