@@ -203,6 +203,8 @@ extern const Command locks_command = make_command<Args>(
      .summary = "Show who holds a lock and who is waiting for it",
      .keywords = {"queue", "holder", "contention", "deadlock"},
      .details =
+         "Shows the lock's kind, and the number that the next contender's node will have "
+         "(counter). "
          "Lists all contenders in queue order, those of zksh, Curator, kazoo, go-zookeeper, "
          "zoo_lock.c and WriteLock: state, mode, name, client address, session, age, fencing token "
          "(czxid of the node), and whom each waits for. Below come the chain, in which each waits "
