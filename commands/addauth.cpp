@@ -17,14 +17,21 @@ void declare(Options& o, Args& a) {
   o.text("scheme", a.scheme, "digest, or another scheme that the servers know.");
   o.suggest({"digest"});
   o.text("auth", a.credential,
-         "For digest user:password; zksh asks for what is missing. @FILE reads it from a file.");
+         "For digest user:password; zksh asks for what is missing. @FILE reads it from a file, "
+         "user:@FILE the password alone.");
   o.file("--file", a.file,
          "Add all credentials of a file: a scheme and a credential on each line.");
   o.legacy().words("surplus", a.surplus, "zkCli ignores further words.");
 }
 
-/// Removes the final newline of a credential from a file or standard input.
-std::string credential_of(const Context& cx, const std::string& argument) {
+/// Reads what is in a file or standard input: all of it, or a digest's password. A final newline is
+/// none of it.
+std::string credential_of(const Context& cx, const std::string& scheme,
+                          const std::string& argument) {
+  const auto colon = argument.find(":@");
+  if (cx.input != Input::Pipe && scheme == "digest" && colon == argument.find(':') &&
+      colon != std::string::npos)
+    return argument.substr(0, colon + 1) + credential_of(cx, "", argument.substr(colon + 1));
   auto credential = value_of(cx, argument);
   if (credential != argument && credential.ends_with('\n')) credential.pop_back();
   return credential;
@@ -85,7 +92,7 @@ int run(Context& cx, const Args& a) {
     cx.client.fail_authentication();
     return status::not_authorised;
   }
-  auto credential = credential_of(cx, a.credential.value_or(""));
+  auto credential = credential_of(cx, *a.scheme, a.credential.value_or(""));
   if (cx.input != Input::Pipe && *a.scheme == "digest")
     credential = complete_digest(cx, std::move(credential));
   return add(cx, *a.scheme, credential);
@@ -104,7 +111,7 @@ extern const Command addauth_command = make_command<Args>(
                 "missing user or password at the terminal, without echoing the password. If the "
                 "servers do not know the scheme or refuse the credential, the session ends; "
                 "`connect` opens a new one. A new session starts without identities. Passwords are "
-                "masked in the history; use @FILE to keep them off the screen.",
+                "masked in the history; use user:@FILE to keep them off the screen.",
      .examples = {{"addauth digest ann:secret", "Be ann."}, {"whoami", "Who am I now?"}},
      .zkcli_syntax = "scheme auth"},
     declare, run);

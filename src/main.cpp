@@ -70,7 +70,9 @@ bool names_password(const std::string& command) {
   const auto places = zksh::word_places(command);
   if (places.size() < 3 || command.substr(places[0].begin, 7) != "addauth") return false;
   const auto credential = std::string_view(command).substr(places[2].begin);
-  return !credential.starts_with('@') && credential.find(':') != std::string_view::npos;
+  const auto colon = credential.find(':');
+  return !credential.starts_with('@') && colon != std::string_view::npos &&
+         credential.substr(colon, 2) != ":@";
 }
 
 /// Overwrites the words of the command line that contain secrets, which ps would show to everybody.
