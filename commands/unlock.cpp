@@ -2,6 +2,7 @@
 #include "base/quoting.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
+#include "command/report.h"
 #include "lock/manager.h"
 #include "lock/revocation.h"
 #include "lock/text.h"
@@ -100,10 +101,21 @@ int run(Context& cx, const Args& a) {
   const auto note = [&](int result) {
     if (first_failure == status::ok) first_failure = result;
   };
+  // That one was lost does not keep the others.
+  const auto each = [&](auto&& work) {
+    try {
+      note(work());
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error& error) {
+      report_error(cx.out, error);
+      note(error.exit_status());
+    }
+  };
   if (a.all) {
     auto locks = cx.services.locks.locks();
     std::ranges::reverse(locks);
-    for (const auto& lock : locks) note(give_back(cx, *lock, true));
+    for (const auto& lock : locks) each([&] { return give_back(cx, *lock, true); });
   } else if (a.locks.empty()) {
     note(give_back(cx, *the_only_one(cx), false));
   }
@@ -111,7 +123,7 @@ int run(Context& cx, const Args& a) {
   named.reserve(a.locks.size());
   for (const auto& name : a.locks) named.push_back(cx.resolve(name));
   std::vector<std::shared_ptr<Lock>> several;
-  for (const auto& path : named) note(unlock_one(cx, path, named, several));
+  for (const auto& path : named) each([&] { return unlock_one(cx, path, named, several); });
   return first_failure;
 }
 
@@ -128,7 +140,8 @@ extern const Command unlock_command = make_command<Args>(
          "named. A program that runs under the lock is ended first (SIGTERM, then SIGKILL after "
          "--grace).\n\nFor a node of another client, zksh writes `unlock` to the node's data to "
          "ask its owner for the release, and waits. zksh understands that; most other libraries do "
-         "not (`revoke --force` deletes the node).\n\nFor a lost lock the status is 76.",
+         "not (`revoke --force` deletes the node).\n\nFor a lost lock the status is 76; the others "
+         "are released all the same.",
      .examples = {{"unlock /app/lock", "Release the lock with this path."},
                   {"unlock", "Release the only lock that this shell holds."},
                   {"unlock --all", "Release all locks, the newest first."}},

@@ -656,9 +656,9 @@ int Interpreter::run_lines(const NextLine& next) {
     }
     while (!flight.empty()) finish_first();
     queue().add(sent.output, stop_);
-    const int ended = begun || result != status::ok
-                          ? result
-                          : reporting(out_, [&] { return execute_all(*line); });
+    const int ended = result != status::ok ? result
+                      : begun              ? finish_begun(*begun)
+                                           : reporting(out_, [&] { return execute_all(*line); });
     note(ended);
     if (ended != status::no_connection) continue;
     // Each of the others would wait for a connection as long.
