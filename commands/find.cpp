@@ -185,6 +185,8 @@ int run(Context& cx, const Args& a) {
   if ((a.exec || a.ok) &&
       (std::ranges::count(a.walk.tops, "{}") > 0 || std::ranges::count(a.walk.tops, ";") > 0))
     throw ValueError("the command of -exec or -ok must be one word: -exec 'get {}'");
+  if (a.ok && !a.dry_run && !cx.can_ask())
+    throw ValueError("there is no terminal for the questions of -ok; -exec asks nothing");
   if (a.remove || a.exec || a.ok) return act(cx, a);
   if (a.dry_run || a.yes) throw ValueError("--dry-run and -y are for -delete, -exec and -ok");
   const auto matches = node_filter(cx, a.filter);
@@ -237,6 +239,7 @@ extern const Command find_command = make_command<Args>(
                   {"find /app -acl world:anyone:w", "Nodes that everybody may write."}},
      .json = "path stat [acl] | path removed",
      .strict = true,
-     .pages = true},
+     .pages = true,
+     .endless = {"-ok"}},
     declare, run);
 }  // namespace zksh::command_find

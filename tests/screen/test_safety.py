@@ -52,6 +52,17 @@ class Removals(UsualPrompt):
         self.wait_prompt(screen, 3)
         self.assertEqual([], self.names())
 
+    def test_each_question_stands_below_what_was_answered_before(self):
+        self.tree(2)
+        screen = self.start()
+        screen.type("find /app -name 'n*' -ok 'exists {}'\n")
+        screen.wait_for("exists /app/n0? [y/N]")
+        screen.type("y\n")
+        screen.wait_for("exists /app/n1? [y/N]")
+        self.assertRegex(screen.text(), r"exists /app/n0\? \[y/N\] y\n/app/n0: yes\nexists /app/n1\?")
+        screen.type("n\n")
+        self.wait_prompt(screen, 1)
+
     def test_several_subtrees_have_one_total(self):
         for path in ("/tmp-1", "/tmp-1/a", "/tmp-1/b", "/tmp-2"):
             self.znodes.create(self.root + path)
