@@ -71,7 +71,8 @@ void declare(Options& o, Args& a) {
   o.flag("-v,--verbose", a.verbose, "Print every step of every contender.");
 }
 
-constexpr std::int64_t most_contenders = 100'000;
+constexpr std::int64_t most_contenders =
+    2'000;  // each lists all others at once, which a server must hold
 constexpr std::int64_t most_rounds = 10'000'000;
 constexpr std::int64_t most_sessions = 10'000;
 /// Less than the 60 connections that a server accepts from one address.

@@ -10,7 +10,7 @@ int run(Context& cx) {
   const auto reads = cx.transaction.reads();
   const auto plan = cx.transaction.operations();
   if (!reads.empty()) {
-    cx.transaction.drop();
+    if (!cx.rehearsal) cx.transaction.drop();
     return cx.read_at_once(reads);
   }
   if (!plan.empty()) cx.client.await_connection("", cx.stop);

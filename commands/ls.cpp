@@ -92,7 +92,8 @@ std::vector<std::string> cells_of(const TreeNode& node, bool for_people) {
           owner_text(stat)};
 }
 
-void print_long(Context& cx, const std::string& path, const Args& a) {
+/// `first`: of several nodes, whether it is the first; null: it is the only one.
+void print_long(Context& cx, const std::string& path, const Args& a, bool* first) {
   const bool bare = cx.out.plain();
   ColumnTable table({{.title = "version", .right = true},
                      {.title = "size", .right = true},
@@ -102,9 +103,11 @@ void print_long(Context& cx, const std::string& path, const Args& a) {
                      {.title = "name"}});
   ResultLines lines(cx.out);
   bool any = false;
-  for (const auto& node : children_with_stats(cx, path, a)) {
+  const auto children = children_with_stats(cx, path, a);
+  if (first && !bare && !cx.out.json()) print_heading(cx, path, *first);
+  for (const auto& node : children) {
     auto cells = cells_of(node, !bare);
-    const bool whole = a.paths.size() > 1 && bare;
+    const bool whole = first && bare;
     const auto name = cx.out.shown(whole ? node.path : std::string(base_name(node.path)));
     cells.push_back(name);
     if (cx.out.json())
@@ -138,11 +141,13 @@ Sent run(Context& cx, const Args& a) {
   if ((a.by_time || a.by_size) && !a.details) throw ValueError("-t and -S need -l");
   if (a.details && (a.stat || a.recursive || a.watch))
     throw ValueError("-l cannot be combined with -s, -R and -w");
-  if (a.details)
+  if (a.details) {
+    bool first = true;
     return each_node(cx, given.paths, [&](const std::string& path) {
-      print_long(cx, path, a);
+      print_long(cx, path, a, given.paths.size() > 1 ? &first : nullptr);
       return status::ok;
     });
+  }
   if (a.recursive)
     return each_node(cx, given.paths, [&](const std::string& path) {
       print_subtree(cx, path, watch, limits);

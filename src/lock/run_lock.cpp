@@ -380,6 +380,11 @@ class LockRun {
     } catch (const LockBusy& busy) {
       throw Error(busy.what(), o_.busy_code.value_or(status::lock_busy));
     } catch (const ZkError& failure) {
+      // A lock may have just been created with an ACL that shuts this session out.
+      if (failure.code() == code::no_auth && failure.path() == request_.path())
+        throw ZkError(failure,
+                      ": contenders need r, c and d there, and c above to create it; `getAcl` "
+                      "shows who has them");
       throw ZkError(explained_acl(cx_, failure, request_.acl));
     }
   }

@@ -53,6 +53,10 @@ int each_node(Context& cx, const std::vector<std::string>& paths,
   return failures.first();
 }
 
+void print_heading(Context& cx, const std::string& path, bool& first) {
+  cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));
+}
+
 NodeWords node_words(Context& cx, const std::vector<std::string>& words,
                      const std::function<bool(const std::string&)>& is_legacy,
                      const DeprecatedForm* forms) {

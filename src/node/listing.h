@@ -87,17 +87,19 @@ Sent start_read(Context& cx, const std::string& path, Start start, Print print) 
             return status::ok;
           }};
 }
+/// Prints a node's path with a colon above what is printed of it, and a blank line before all but
+/// the first.
+void print_heading(Context& cx, const std::string& path, bool& first);
 /// The same for any number of nodes; with several, each is answered before the next is asked, and
-/// has a heading unless `bare`: in zkCli's format, the node's path with a colon, and a blank line
-/// before it. Reports nodes that cannot be read, and goes on; returns as each_node.
+/// has a heading unless `bare` or in JSON. Reports nodes that cannot be read, and goes on; returns
+/// as each_node.
 template <class Start, class Print>
 Sent read_each(Context& cx, const std::vector<std::string>& paths, Start start, Print print,
                bool bare) {
   if (paths.size() == 1) return start_read(cx, paths.front(), start, print);
   bool first = true;
   const auto print_below = [&](const std::string& path, auto answer) {
-    if (!bare && !cx.out.json())
-      cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));
+    if (!bare && !cx.out.json()) print_heading(cx, path, first);
     print(path, std::move(answer));
   };
   return each_node(cx, paths, [&](const std::string& path) {
