@@ -27,9 +27,10 @@ constexpr Clock::duration longest_pause = 10s;
 }  // namespace
 
 /// Looks for deadlocks a second after a lock of this shell has started to wait, or has got another
-/// contender before it, if the shell has a second lock that others may wait for; then repeatedly,
-/// less and less often. Reports a deadlock once, and sets LockStatus::circle. Sends a few dozen
-/// requests (NearbyLocks), which delay no handoff.
+/// contender before it, or another of its locks has come or gone, if the shell has a second lock
+/// that others may wait for; then repeatedly, less and less often. Reports a deadlock once, and
+/// sets LockStatus::circle, which it clears as soon as the lock that closed the circle is gone.
+/// Sends a few dozen requests (NearbyLocks), which delay no handoff.
 class CircleWatch {
  public:
   /// All references must outlive it.
@@ -42,7 +43,9 @@ class CircleWatch {
   Task<> run();
   Task<> look();
   bool may_close(const Monitor::Held& held) const;
+  bool is_closed(const Monitor::Held& held, const LockCircle& circle) const;
   std::string waits(const Monitor::Held& held) const;
+  std::string after_clearing(const Monitor::Held& held);
   OwnLocks locks() const;
   void tell(Lock& lock, const LockCircle& circle) const;
 
@@ -77,14 +80,32 @@ bool CircleWatch::may_close(const Monitor::Held& held) const {
   return waits && paths > 1;
 }
 
-/// Describes who waits behind whom; empty if no deadlock is possible.
+/// Whether this shell still has the lock for which the circle's last session waits.
+bool CircleWatch::is_closed(const Monitor::Held& held, const LockCircle& circle) const {
+  return std::ranges::any_of(locks_(held), [&](const auto& lock) {
+    return lock->stage(held) != LockStage::Gone && lock->is_at(circle.links.back().path);
+  });
+}
+
+/// Describes the locks, and who waits behind whom; empty if no deadlock is possible.
 std::string CircleWatch::waits(const Monitor::Held& held) const {
   std::string text;
   if (!may_close(held)) return text;
-  for (const auto& lock : locks_(held))
-    if (const auto& status = lock->status(held); status.stage == LockStage::Waiting)
-      text += fmt::format("{} {}\n", lock->name(), status.place.predecessor_node);
+  for (const auto& lock : locks_(held)) {
+    const auto& status = lock->status(held);
+    if (status.stage == LockStage::Gone) continue;
+    const bool waits = status.stage == LockStage::Waiting;
+    text += fmt::format("{} {}\n", lock->name(), waits ? status.place.predecessor_node : "");
+  }
   return text;
+}
+
+/// Clears the circles that are open by now. Returns `waits`.
+std::string CircleWatch::after_clearing(const Monitor::Held& held) {
+  for (const auto& lock : locks_(held))
+    if (auto& circle = lock->status_(held).circle; circle && !is_closed(held, *circle))
+      circle.reset();
+  return waits(held);
 }
 
 Task<> CircleWatch::run() {
@@ -93,7 +114,8 @@ Task<> CircleWatch::run() {
     Clock::duration pause = first_pause;
     std::string looked_at;
     for (;;) {
-      auto now = monitor_.with_lock([&](const Monitor::Held& held) { return waits(held); });
+      auto now =
+          monitor_.with_lock([&](const Monitor::Held& held) { return after_clearing(held); });
       if (now.empty()) break;
       pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
       looked_at = std::move(now);
@@ -121,7 +143,8 @@ Task<> CircleWatch::look() {
       if (!circle) circle = graph.circle(session, path);
     const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
       auto& status = lock->status_(held);
-      if (status.stage != LockStage::Waiting) circle.reset();
+      if (circle && (status.stage != LockStage::Waiting || !is_closed(held, *circle)))
+        circle.reset();
       return std::exchange(status.circle, circle) != circle;
     });
     if (another && circle) tell(*lock, *circle);

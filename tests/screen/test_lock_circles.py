@@ -36,6 +36,23 @@ class CircleInTheBackground(ShellTest):
         self.second.type("unlock --all\n")
         self.first.wait_for("acquired /y")
 
+    def open_circle(self):
+        """`locks` names it as long as it is one."""
+        self.close_circle("lock /x")
+        self.first.wait_for("waiting /y: deadlock")
+        self.first.type("unlock /x\n")
+        self.second.wait_for("acquired /x")
+        self.first.type("locks -o json | grep waits\n")
+        self.first.wait_for('"circle":null', joined=True)
+
+    def test_is_no_longer_named_when_its_lock_is_gone(self):
+        self.open_circle()
+
+    def test_is_no_longer_named_when_another_lock_is_still_held(self):
+        self.first.type("lock /z\n")
+        self.wait_contenders("/z", 1)
+        self.open_circle()
+
     def test_a_program_under_a_lock_ends_by_itself(self):
         go = self.fifo("go")
         self.close_circle(f"lock /x -- cat {go} &")
