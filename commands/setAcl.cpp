@@ -1,4 +1,6 @@
 // setAcl: set a node's ACL.
+#include "base/name_list.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/progress.h"
@@ -47,8 +49,43 @@ void declare(Options& o, Args& a) {
   o.legacy().number("version", a.legacy_version, "", "The same as -v.");
 }
 
-/// As in zkCli, sets a node's ACL before listing its children, and stops where the new ACL hides
-/// them.
+ZkError not_listed(const std::string& path) {
+  return {ZkError(code::no_auth, path),
+          ": it may not be listed, so the nodes below it were left as they were"};
+}
+
+/// What was done before the work ended early; empty: nothing.
+std::string unfinished_text(std::size_t done, std::size_t unknown) {
+  if (done + unknown == 0) return {};
+  return fmt::format("the ACL of {} was set; {}", counted(done, "node"), unknown_text(unknown));
+}
+
+/// Walks a subtree to set every ACL: lists each node before `set` sets its ACL, which may hide what
+/// is below. A node that may not be listed is listed again when its ACL is set. Calls `finish`
+/// then, and at the end, to await what was set.
+void set_all(Context& cx, const std::string& top, const WorkLimits& limits, NodeFailures& failures,
+             const std::function<void(const std::string& path)>& set,
+             const std::function<void()>& finish) {
+  NameList hidden;
+  const auto enter = [&](const TreeNode& node) {
+    set(node.path);
+    if (node.hides_children()) hidden.add(node.path);
+  };
+  const auto enter_again = [&](const TreeNode& node) {
+    if (node.depth > 0) return enter(node);
+    if (node.hides_children()) failures.report(not_listed(node.path));
+  };
+  walk_tree(cx.client, {.tops = {top}, .stats = false, .limits = limits, .enter = enter}, cx.stop);
+  finish();
+  while (!hidden.empty()) {
+    WalkPlan plan{.may_be_missing = true, .stats = false, .limits = limits, .enter = enter_again};
+    for (std::size_t i = 0; i < hidden.size(); ++i) plan.tops.emplace_back(hidden[i]);
+    hidden.clear();
+    walk_tree(cx.client, plan, cx.stop);
+    finish();
+  }
+}
+
 int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_t version,
                 const WorkLimits& limits) {
   cx.client.get(top, Watch::none(), cx.stop);
@@ -68,29 +105,22 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
       first_failure = ZkError(result.code, path_of(write), true).exit_status();
   };
   BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
+  NodeFailures failures(cx);
   const auto set = [&](const std::string& path) {
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };
-  const auto enter = [](const TreeNode& node) {
-    if (!node.readable) throw ZkError(code::no_auth, node.path);
-  };
-  const auto set_all = [&] {
+  const auto finish = [&] { writer.finish(); };
+  const auto work = [&] {
     try {
-      walk_tree(cx.client,
-                {.tops = {top}, .stats = false, .limits = limits, .ahead = set, .enter = enter},
-                cx.stop);
+      set_all(cx, top, limits, failures, set, finish);
     } catch (const ZkError&) {
       writer.finish();  // earlier results are reported first
       throw;
     }
-    writer.finish();
   };
-  report_if_incomplete(cx, progress, set_all, [&] {
-    const auto unknown = writer.in_flight();
-    if (unknown == 0 && !cx.stop.stop_requested()) return std::string();
-    return fmt::format("the ACL of {} nodes was set; {}", done, unknown_text(unknown));
-  });
-  return cx.excused(first_failure);
+  report_if_incomplete(cx, progress, work,
+                       [&] { return unfinished_text(done, writer.in_flight()); });
+  return failures.first(cx.excused(first_failure));
 }
 
 template <class Body>
@@ -159,7 +189,7 @@ int change_subtree(Context& cx, const std::string& top, const AclChange& change,
         changed = true;
         writer.add(SetAclOp{node.path, std::move(*acl), now.stat.aversion});
       }
-      if (node.hides_children()) throw ZkError(code::no_auth, node.path);
+      if (node.hides_children()) throw not_listed(node.path);
     });
   };
   const auto change_all = [&] {
@@ -171,10 +201,8 @@ int change_subtree(Context& cx, const std::string& top, const AclChange& change,
               cx.stop);
     writer.finish();
   };
-  report_if_incomplete(cx, progress, change_all, [&] {
-    return fmt::format("the ACL of {} nodes was changed; {}", done,
-                       unknown_text(writer.in_flight()));
-  });
+  report_if_incomplete(cx, progress, change_all,
+                       [&] { return unfinished_text(done, writer.in_flight()); });
   return failures.first();
 }
 
@@ -262,7 +290,8 @@ extern const Command setAcl_command = make_command<Args>(
          "(addauth). If an entry cannot be parsed, nothing is written; on piped input that entry "
          "alone is left out, as in zkCli. An entry that nobody can ever meet is refused: without "
          "permissions, a digest that is none, an ip that is no address; --force sets it "
-         "nevertheless. -R changes the whole subtree in the order of `ls -R`; nodes that fail are "
+         "nevertheless. -R changes the whole subtree, and lists each node before its ACL is set: "
+         "an ACL that takes away the right to list is set below, too. Nodes that fail are "
          "reported, and the others are still changed. Prints nothing on success.\n\n"
          "--add and --remove keep the other entries of each ACL, and never overwrite a change that "
          "somebody else has just made. They refuse to leave a node whose ACL nobody could change "
