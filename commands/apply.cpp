@@ -100,10 +100,11 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
     else if (a.verbose)
       print_change(cx, change);
   };
+  // Also in a rehearsal, in which other lines would not be true.
   plan.conflict = [&cx, reported = 0](const std::string& sentence) mutable {
     constexpr int most = 20;
-    if (++reported <= most) cx.out.err_line("{}", sentence);
-    if (reported == most) cx.out.err_line("further conflicts are only counted");
+    if (++reported <= most) cx.out.err_line_regardless(cx.out.shown_in_error(sentence));
+    if (reported == most) cx.out.err_line_regardless("further conflicts are only counted");
   };
   return plan;
 }

@@ -48,7 +48,7 @@ int run(Context& cx, const Args& a) {
   const auto node = limits_node(place.whole(path));
   check_path(node);
   if (!place.client().exists(node, Watch::none(), cx.stop)) {
-    if (cx.out.json())
+    if (cx.out.json() || cx.rehearsal)
       throw Error(fmt::format("Quota does not exist for {}", path), status::no_node);
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
     return cx.excused(status::no_node);

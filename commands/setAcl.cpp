@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "command/command.h"
 #include "command/progress.h"
+#include "command/report.h"
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "command/zkcli_style.h"
@@ -91,6 +92,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   cx.client.get(top, Watch::none(), cx.stop);
   int first_failure = status::ok;
   std::size_t done = 0;
+  NodeFailures failures(cx);
   Progress progress(cx.out, cx.background, "nodes");
   const auto take = [&](const Write& write, const Written& result) {
     progress.advance();
@@ -100,12 +102,12 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
       return;
     }
     progress.end();
+    if (cx.rehearsal) return failures.report(error_of(write, result));
     cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
     if (first_failure == status::ok)
       first_failure = ZkError(result.code, path_of(write), true).exit_status();
   };
   BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
-  NodeFailures failures(cx);
   const auto set = [&](const std::string& path) {
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };
@@ -165,7 +167,7 @@ int change_subtree(Context& cx, const std::string& top, const AclChange& change,
       failures.during(work);
     } catch (const UnchangeableAcl& error) {
       progress.end();
-      cx.out.err_line("{}", cx.out.shown_in_error(error.what()));
+      report_error(cx.out, error);
       failures.note(error.exit_status());
     }
   };

@@ -29,7 +29,9 @@ DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
       silence_(out.silent(std::move(stop))),
       rehearsal_(client, [this](const Monitor::Held& held, const WriteDescription& what) {
         notes_(held).push_back(what);
-      }) {}
+      }) {
+  silence_.begin_command(out.command());
+}
 
 void DryRun::report() {
   const auto notes = rehearsal_.monitor().with_lock(
