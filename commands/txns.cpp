@@ -61,7 +61,7 @@ void declare(Options& o, Args& a) {
          "names");
   o.flag("--errors", a.errors, "Also requests that failed.");
   o.flag("-d,--data", a.data, "Show the values.");
-  o.number("-n,--last", a.last, "number", "Only the last lines.");
+  o.number("-n,--last", a.last, "number", "Only the last lines; not with --check.");
   o.exclusive().flag("--follow", a.follow, "Continue with what is added, until Ctrl-C.");
   o.exclusive().flag("--locks", a.locks,
                      "Who held the locks and who waited, for how long, and how it ended; of the "
@@ -153,17 +153,10 @@ class History {
 /// Prints lines, or keeps the last ones.
 class LinePrinter {
  public:
-  LinePrinter(Context& cx, const Args& a)
-      : lines_(cx.out),
-        text_(cx.out.json()    ? TransactionText::Format::Json
-              : cx.out.plain() ? TransactionText::Format::Plain
-                               : TransactionText::Format::People,
-              a.data, !terminal_shows_utf8()),
-        most_(last_of(a, 0)) {}
+  LinePrinter(Context& cx, const Args& a) : lines_(cx.out), most_(last_of(a, 0)) {}
 
-  void print(const TransactionLine& line) {
+  void print(std::string text) {
     any_ = true;
-    auto text = text_.text(line);
     if (most_ == 0) return lines_.add(text);
     if (kept_.size() == most_) kept_.pop_front();
     kept_.push_back(std::move(text));
@@ -178,20 +171,28 @@ class LinePrinter {
 
  private:
   ResultLines lines_;
-  TransactionText text_;
   std::size_t most_;
   std::deque<std::string> kept_{};
   bool any_ = false;
 };
 
+TransactionText transaction_text(const Context& cx, const Args& a) {
+  using Format = TransactionText::Format;
+  const auto format = cx.out.json()    ? Format::Json
+                      : cx.out.plain() ? Format::Plain
+                                       : Format::People;
+  return {format, a.data, !terminal_shows_utf8()};
+}
+
 int run_lines(Context& cx, const Args& a, DataFiles& files) {
   const auto selection = filter_of(cx, a);
+  const auto text = transaction_text(cx, a);
   LinePrinter printer(cx, a);
   SessionEnds ends(files, cx.stop);
   History history(cx, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
   const auto add = [&](const LoggedTransaction& txn) {
     visit_lines(txn, ends.ephemerals(txn), selection,
-                [&](const TransactionLine& line) { printer.print(line); });
+                [&](const TransactionLine& line) { printer.print(text.text(line)); });
   };
   while (!history.read(a.follow, add)) {
     constexpr std::chrono::milliseconds between_looks{200};
@@ -307,8 +308,8 @@ std::string_view mode_text(const PastTurn& turn) {
   return turn.mode == LockMode::Shared ? "read" : "exclusive";
 }
 
-/// `now` is where the logs end.
-void print_turn(Context& cx, const PastTurn& turn, std::int64_t now) {
+/// A line about a turn. `now` is where the logs end.
+std::string turn_text(const Context& cx, const PastTurn& turn, std::int64_t now) {
   const auto waited = turn.acquired.value_or(turn.ended.value_or(now)) - turn.asked;
   const bool held = turn.acquired.has_value();
   const std::int64_t held_for = held ? turn.ended.value_or(now) - *turn.acquired : 0;
@@ -325,15 +326,16 @@ void print_turn(Context& cx, const PastTurn& turn, std::int64_t now) {
         .set("heldMs", held ? Json(held_for) : Json())
         .set("outcome", name_of(end_names, turn.end))
         .set("endedBy", turn.ended_by == 0 ? Json() : Json(session_text(turn.ended_by)));
-    return print_json(cx, json);
+    return json.text();
   }
   if (cx.out.plain())
-    return cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", turn.asked, zxid_text(turn.token),
+    return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", turn.asked, zxid_text(turn.token),
                        session_text(turn.session), plain_field(path), mode_text(turn), waited,
                        held ? std::to_string(held_for) : "-", name_of(end_names, turn.end));
-  cx.out.line("{}  {}  {}  {}, waited {}{}, {}", local_time_text(turn.asked),
-              session_text(turn.session), as_word(path), mode_text(turn), length_text(waited),
-              held ? ", held " + length_text(held_for) : "", end_text(turn));
+  return fmt::format("{}  {}  {}  {}, waited {}{}, {}", local_time_text(turn.asked),
+                     session_text(turn.session), as_word(path), mode_text(turn),
+                     length_text(waited), held ? ", held " + length_text(held_for) : "",
+                     end_text(turn));
 }
 
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
@@ -341,14 +343,13 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   const auto all = wanted.since_ever();
   auto begin = begin_of(files, wanted.from()).value_or(INT64_MIN);
   std::int64_t now = 0;
-  bool any = false;
+  LinePrinter printer(cx, a);
   PastLocks locks([&](std::string_view lock) { return wanted.has_path(lock); }, !a.paths.empty(),
                   [&](const PastTurn& turn) {
                     const LoggedTransaction end{.zxid = INT64_MAX,
                                                 .time = turn.ended.value_or(now)};
                     if (!wanted.has_session(turn.session) || wanted.is_before(end)) return;
-                    any = true;
-                    print_turn(cx, turn, now);
+                    printer.print(turn_text(cx, turn, now));
                   });
   // Who was there at the beginning is in a snapshot.
   const DataFiles::File* base = nullptr;
@@ -370,7 +371,8 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
     if (txn.zxid >= known_from) locks.apply(txn, ended);
   });
   locks.report_open();
-  return any && !history.damaged() ? status::ok : status::failure;
+  printer.flush();
+  return printer.any() && !history.damaged() ? status::ok : status::failure;
 }
 
 void print_finding(Context& cx, const Finding& finding) {
@@ -436,6 +438,7 @@ int run(Context& cx, const Args& a) {
   if (a.places.empty())
     throw SyntaxError("--in DIR says where the files are: a server's dataDir or dataLogDir");
   DataFiles files(a.places);
+  if (a.check && a.last) throw UsageError("--check names all problems: no -n with it");
   if (a.check) return run_check(cx, files);
   if (files.logs().empty())
     throw Error(fmt::format("there are no transaction logs in {}", files.places_text()));

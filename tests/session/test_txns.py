@@ -109,7 +109,8 @@ class Lines(TxnsTest):
 
     def test_what_cannot_be_read(self):
         for words in (["--in", "/nonexistent"], ["--in", self.directory], ["--in", __file__], [], ["--in", self.data, "--from", "x"],
-                      ["--in", self.data, "--op", "write"], ["--in", self.data, "--locks", "--check"]):
+                      ["--in", self.data, "--op", "write"], ["--in", self.data, "--locks", "--check"],
+                      ["--in", self.data, "--check", "-n", "3"], ["--in", self.data, "--locks", "-n", "0"]):
             status, out, err = self.run_zksh("txns", *words)
             self.assertEqual((status, out), (2, ""), words)
             self.assertTrue(err)
@@ -296,6 +297,9 @@ class Locks(TxnsTest):
         self.assertEqual(len([turn for turn in turns if turn["heldMs"] is not None]), report["acquisitions"])
         self.assertEqual({turn["outcome"] for turn in turns}, {"released"})
         self.assertEqual(sorted(turns, key=lambda turn: int(turn["token"], 16)), turns)
+        for form in ("json", "plain", "text"):
+            all_turns = self.txns("--locks", "-o", form, self.root + "/lock").splitlines()
+            self.assertEqual(self.txns("--locks", "-n", "3", "-o", form, self.root + "/lock").splitlines(), all_turns[-3:])
 
     def test_how_turns_end(self):
         holder = self.start("lock", "/lock", "--", "sh", "-c", "read line")
