@@ -54,14 +54,16 @@ std::string latency_of(const MemberHealth& member) {
 }
 
 std::string state_of(const MemberHealth& member) {
+  if (!member.member) return "not a member";
   if (!member.asked) return "not asked: its client address is not known";
   return member.problem.empty() ? "serves" : member.problem;
 }
 
 std::string problem_of(const MemberHealth& member) {
-  return member.serves() ? "" : state_of(member);
+  return member.serves() && member.member ? "" : state_of(member);
 }
 
+ColumnValue is_member(const MemberHealth& member) { return {"", Json(member.member)}; }
 ColumnValue serves(const MemberHealth& member) { return {"", Json(member.serves())}; }
 
 ColumnList<MemberHealth> member_columns() {
@@ -70,6 +72,7 @@ ColumnList<MemberHealth> member_columns() {
       {.title = "server", .key = "server", .value = &Member::name},
       {.title = "id", .key = "serverId", .value = &Member::id, .right = true, .gives_way = 2},
       {.key = "serves", .value = serves, .plain = false},
+      {.key = "member", .value = is_member, .plain = false},
       {.title = "role", .key = "role", .value = &Member::role},
       {.key = "serverVersion", .value = &Member::version, .plain = false},
       {.title = "zxid", .key = "zxid", .value = zxid_of, .right = true, .gives_way = 3},
@@ -211,7 +214,7 @@ void print_json_health(Context& cx, const Health& health, const std::optional<De
                   .set("status", status_of(health.verdict))
                   .set("summary", health.summary)
                   .set("leader", Json::text_or_null(health.leader))
-                  .set("memberCount", health.members.size())
+                  .set("memberCount", std::ranges::count_if(health.members, &MemberHealth::member))
                   .set("serving", health.serving)
                   .set("voters", health.voters)
                   .set("quorum", health.quorum)
@@ -326,8 +329,10 @@ extern const Command health_command = make_command<Args>(
          "every member serves and all followers are in sync with the leader. It is 1 (degraded) if "
          "there is a quorum, but a member does not serve, a follower is not in sync, two servers "
          "claim to lead, a limit is exceeded, or --deep finds something. It is 3 if there is no "
-         "quorum, or no leader or no server answers. Different server versions are only "
-         "reported.\n\n-t limits the time for "
+         "quorum, or no leader or no server answers. Different server versions, and servers that "
+         "are "
+         "not members (removed by `reconfig`, but not stopped), are only reported.\n\n-t limits "
+         "the time for "
          "an answer; a frozen server costs no more. Members that only other members name are asked "
          "next, with the same limit. If you name hosts, only those are asked.\n\n--deep looks for "
          "trouble that is there, or near, and prints each with its figure and a remedy: members "
@@ -352,7 +357,7 @@ extern const Command health_command = make_command<Args>(
      .json = "verdict status summary leader memberCount serving voters quorum syncedFollowers "
              "problems notes members [findings] [unchecked] [passed]",
      .json_fields = {{"findings", "list of Finding", "With --deep: what is wrong."},
-                     {"memberCount", "integer", "How many servers were asked."},
+                     {"memberCount", "integer", "How many members there are."},
                      {"members", "list of Member", "The servers."},
                      {"notes", "list of string", "Notes that are not problems."},
                      {"passed", "list of string", "The checks that found nothing."},

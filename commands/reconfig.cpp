@@ -134,7 +134,9 @@ extern const Command reconfig_command = make_command<Args>(
      .details =
          "-add and -remove change some members; -file and -members replace the whole list. A "
          "member is server.ID=HOST:PORT:PORT[:ROLE];PORT, as in zoo.cfg (quote it: in -c a "
-         "semicolon separates commands). A new server must be running before it joins.\n\nThe "
+         "semicolon separates commands). A new server must be running before it joins. A "
+         "server that is removed no longer votes, but follows the leader and serves its clients "
+         "until it is stopped (`health` tells of it).\n\nThe "
          "servers must have reconfigEnabled=true, and the session must be allowed to write "
          "/zookeeper/config: by that node's ACL, or as the superuser (addauth digest). The "
          "superuser of `zksh --sandbox=3` is super:sandbox.\n\n--dry-run shows the resulting "
@@ -144,7 +146,7 @@ extern const Command reconfig_command = make_command<Args>(
          "members are in sync. Servers ignore the ID of a server that is not a member.",
      .examples = {{"addauth digest super:sandbox", "Log in as a sandbox's superuser."},
                   {"reconfig --dry-run -remove 1", "Show the members that would be left."},
-                  {"reconfig -remove 1", "Remove server 1; it drops its clients."},
+                  {"reconfig -remove 1", "Remove server 1, which must then be stopped."},
                   {"reconfig -add 'server.4=127.0.0.1:2888:3888:observer;2181'",
                    "Add server 4 as an observer."}},
      .json = "config [stat]",

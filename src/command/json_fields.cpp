@@ -77,6 +77,7 @@ constexpr auto shared_fields = std::to_array<JsonField>({
     {"maxUs", "integer?", "The longest time, in microseconds."},
     {"meanLatencyUs", "integer?", "The mean request time in microseconds, by the server's count."},
     {"measured", "integer?", "The figure that is wrong."},
+    {"member", "boolean", "Whether the ensemble's configuration names it."},
     {"minUs", "integer?", "The shortest time, in microseconds."},
     {"mode", "string", "The mode: exclusive, read, write or lease."},
     {"mtime", "time", "When the value was last set."},
@@ -175,7 +176,8 @@ constexpr auto objects = std::to_array<JsonObject>({
     {"Identity", "scheme id", "An identity of a session."},
     {"Link", "session path held", "A session that holds one lock and waits for another."},
     {"Member",
-     "server serverId serves role serverVersion zxid behind connections outstanding meanLatencyUs "
+     "server serverId serves member role serverVersion zxid behind connections outstanding "
+     "meanLatencyUs "
      "maxLatencyUs nodes watchCount pendingSyncs openFiles maxFiles problem",
      "A server of the ensemble."},
     {"NodeLoad", "path readCount writeCount", "A node below / with all below it."},

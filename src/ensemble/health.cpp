@@ -69,6 +69,11 @@ void read_mntr(std::string_view mntr, MemberHealth& member) {
   }
   member.watches = number_field(mntr, "zk_watch_count");
   member.synced_followers = number_field(mntr, "zk_synced_followers");
+  // Since 3.6 it is known how many of them are no members, but follow.
+  if (member.synced_followers)
+    *member.synced_followers -=
+        std::clamp<std::int64_t>(number_field(mntr, "zk_synced_non_voting_followers").value_or(0),
+                                 0, std::max<std::int64_t>(*member.synced_followers, 0));
   member.pending_syncs = number_field(mntr, "zk_pending_syncs");
   member.open_files = number_field(mntr, "zk_open_file_descriptor_count");
   member.max_files = number_field(mntr, "zk_max_file_descriptor_count");
@@ -107,6 +112,7 @@ class Judge {
   }
 
   Health verdict() {
+    find_members();
     find_lags(health_.members);
     count();
     for (const auto& member : health_.members) look_at(member);
@@ -119,13 +125,21 @@ class Judge {
   }
 
  private:
+  void find_members() {
+    for (auto& each : health_.members)
+      each.member = !membership_ || !each.id || membership_->members.contains(*each.id);
+  }
+
   void count() {
     auto& all = health_.members;
     const auto count_if = [&](auto&& is) {
       return static_cast<std::size_t>(std::ranges::count_if(all, is));
     };
-    health_.serving = count_if(&MemberHealth::serves);
-    voting_ = count_if([](const MemberHealth& each) { return each.serves() && each.votes(); });
+    members_ = count_if(&MemberHealth::member);
+    health_.serving =
+        count_if([](const MemberHealth& each) { return each.member && each.serves(); });
+    voting_ = count_if(
+        [](const MemberHealth& each) { return each.member && each.serves() && each.votes(); });
     const auto standing =
         count_if([](const MemberHealth& each) { return each.role == "standalone"; });
     alone_ = standing > 0 && standing == health_.serving;
@@ -133,12 +147,18 @@ class Judge {
         count_if([](const MemberHealth& each) { return each.role == "observer"; });
     health_.voters = membership_ ? membership_->voters() : all.size() - observers;
     health_.quorum = alone_ ? 1 : health_.voters / 2 + 1;
-    all_asked_ = membership_ && all.size() >= membership_->members.size() &&
+    all_asked_ = membership_ && members_ >= membership_->members.size() &&
                  std::ranges::all_of(all, &MemberHealth::asked);
   }
 
   void look_at(const MemberHealth& member) {
     auto& problems = health_.problems;
+    if (!member.member) {
+      health_.notes.push_back(fmt::format(
+          "{}: not a member of the ensemble (any more), but {}; stop it, or add it (help reconfig)",
+          member.name, member.serves() ? "it still serves clients" : "it runs"));
+      return;
+    }
     if (!member.asked) {
       health_.notes.push_back(
           fmt::format("{}: not asked, since its client address is not known", member.name));
@@ -195,7 +215,7 @@ class Judge {
     }
     count_synced();
     health_.summary = fmt::format(
-        "{} of {} serve{}, {}{}", health_.serving, counted(health_.members.size(), "member"),
+        "{} of {} serve{}, {}{}", health_.serving, counted(members_, "member"),
         health_.serving == 1 ? "s" : "",
         health_.leader.empty() ? "the leader was not asked" : health_.leader + " leads", synced_);
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
@@ -223,8 +243,8 @@ class Judge {
                                        static_cast<std::int64_t>(membership_->voters())
                                  : 0;
     for (const auto& member : health_.members) {
-      if (member.asked && !member.serves()) ++silent;
-      if (member.role == "observer") --observers;
+      if (member.member && member.asked && !member.serves()) ++silent;
+      if (member.member && member.role == "observer") --observers;
     }
     return std::max<std::int64_t>(silent - std::max<std::int64_t>(observers, 0), 0);
   }
@@ -248,6 +268,7 @@ class Judge {
   const std::optional<Membership>& membership_;
   const HealthLimits& limits_;
   Health health_;
+  std::size_t members_ = 0;
   std::size_t voting_ = 0;  ///< members that serve
   bool alone_ = false;
   bool all_asked_ = false;

@@ -19,6 +19,7 @@ namespace zksh {
 struct MemberHealth {
   std::string name;
   std::optional<std::int64_t> id{};
+  bool member = true;     ///< false: the ensemble's configuration does not name it (judge)
   bool asked = true;      ///< false if its address is not known
   bool answers = false;   ///< it answers, if only that it does not serve
   std::string problem{};  ///< why it does not serve; empty if it does
@@ -67,15 +68,16 @@ struct Health {
   std::vector<MemberHealth> members{};
   std::string leader{};  ///< its name; empty: none answers, or none is needed
   std::size_t voters = 0;
-  std::size_t quorum = 0;  ///< how many voters must serve; 1 for standalone servers
-  std::size_t serving = 0;
+  std::size_t quorum = 0;   ///< how many voters must serve; 1 for standalone servers
+  std::size_t serving = 0;  ///< members
   std::optional<std::int64_t> synced_followers{};
 };
 
-/// Evaluates the members. `membership` is what the servers report, if they do. An ensemble is
-/// healthy if each member serves and all followers are in sync with the leader. It has no quorum if
-/// fewer than a majority of the voters serve, or if no leader answers although a silent server may
-/// be it.
+/// Evaluates the members. `membership` is what the servers report, if they do; a server that it
+/// does not name counts for nothing, but is noted: one that a reconfiguration has removed goes on
+/// to follow and to serve. An ensemble is healthy if each member serves and all followers are in
+/// sync with the leader. It has no quorum if fewer than a majority of the voters serve, or if no
+/// leader answers although a silent server may be it.
 Health judge(std::vector<MemberHealth> members, const std::optional<Membership>& membership,
              const HealthLimits& limits);
 

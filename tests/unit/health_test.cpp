@@ -60,6 +60,27 @@ TEST(Health, TheLeadersStaleCountIsAContradiction) {
             "2 of 3 members serve, a:2181 leads, and still counts 2 of 2 followers in sync");
 }
 
+// The answers of ZooKeeper 3.8 after `reconfig -remove 1`.
+TEST(Health, AServerThatWasRemovedIsNotCounted) {
+  const auto left = parse_membership(
+      "server.2=b:1:2:participant;2181\nserver.3=c:1:2:participant;2181\nversion=2");
+  auto leader = answers(3, "Mode: leader\nZxid: 0x100000005\n",
+                        "zk_synced_followers\t2\nzk_synced_non_voting_followers\t1\n");
+  auto health =
+      judge({serving(1, "follower"), serving(2, "follower"), read_health(leader)}, left, {});
+  EXPECT_EQ(health.verdict, Verdict::Healthy);
+  EXPECT_EQ(health.summary, "2 of 2 members serve, c:2181 leads, 1 of 1 followers in sync");
+  EXPECT_THAT(health.notes,
+              ElementsAre("a:2181: not a member of the ensemble (any more), but it "
+                          "still serves clients; stop it, or add it (help reconfig)"));
+  EXPECT_FALSE(health.members[0].member);
+
+  // It is no replacement for a member.
+  health = judge({serving(1, "follower"), silent(2), read_health(leader)}, left, {});
+  EXPECT_EQ(health.verdict, Verdict::NoQuorum);
+  EXPECT_EQ(health.summary, "1 voting member serves, but 2 must");
+}
+
 TEST(Health, GarbageIsNoServer) {
   for (const auto* text :
        {"", "HTTP/1.1 400 Bad Request\r\n", "\xff\xfe\x1b]0;x\x07", "Mode: \x1b[2J\n",
