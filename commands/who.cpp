@@ -66,7 +66,7 @@ void print_list(Context& cx, std::string_view what, const std::optional<std::vec
 
 std::string client_text(const SessionAccount& account) {
   if (!account.connection) {
-    if (account.alive && !*account.alive) return "the session has ended";
+    if (account.alive && !*account.alive) return "none, as there is no such session (any more)";
     return account.connections_known ? "not connected to any server that answered" : "unknown";
   }
   const auto& connection = *account.connection;
@@ -137,19 +137,27 @@ NodeAccount account_of(const SessionSurvey& words, const std::string& path,
   return account;
 }
 
-void print_text(Context& cx, const SessionAccount& account) {
-  cx.out.line("session {}{}", session_text(account.session),
-              account.session == cx.client.session_id() ? " (this one)" : "");
+std::string name_of_session(const Context& cx, const SessionAccount& account) {
+  return fmt::format("session {}{}", session_text(account.session),
+                     account.session == cx.client.session_id() ? " (this one)" : "");
+}
+
+void print_details(Context& cx, const SessionAccount& account) {
   cx.out.line("client: {}", cx.out.shown_lines(client_text(account)));
   print_list(cx, "ephemerals", account.ephemerals, std::identity{});
   print_list(cx, "watches", account.watches, std::identity{});
 }
 
+void print_text(Context& cx, const SessionAccount& account) {
+  cx.out.line("{}", name_of_session(cx, account));
+  print_details(cx, account);
+}
+
 void print_text(Context& cx, const NodeAccount& account) {
   const auto path = cx.out.shown_lines(account.path);
   if (account.owner) {
-    cx.out.line("{} is an ephemeral node of this session:", path);
-    print_text(cx, *account.owner);
+    cx.out.line("{} is an ephemeral node of {}:", path, name_of_session(cx, *account.owner));
+    print_details(cx, *account.owner);
   } else {
     cx.out.line("{} is not ephemeral ({}): no session owns it", path, account.kind);
     print_list(cx, "ephemerals below it", account.below, [](const RelatedSession& each) {
@@ -354,9 +362,11 @@ extern const Command who_command = make_command<Args>(
          "whatever the chroot. Servers report watches on data and existence, and recursive ones, "
          "but not those on children alone (ls -w). On a terminal, long lists are cut off.\n\n-o "
          "plain prints a line for each fact with tabs between the fields: session, ID, alive or "
-         "ended, client, server, timeout in ms, connected since (ms since 1970); ephemeral, path; "
+         "ended (there is none), client, server, timeout in ms, connected since (ms since 1970); "
+         "ephemeral, path; "
          "watch, path; node, path, kind; below, path, session, client; watcher, session, "
-         "client.\n\nThe status is 1 if the session has ended or a server did not answer, and 3 if "
+         "client.\n\nThe status is 1 if there is no such session or a server did not answer, and 3 "
+         "if "
          "none did.",
      .examples = {{"who", "Show this session."},
                   {"who /app", "Show the ephemerals below a node, and who watches it."},
