@@ -55,16 +55,49 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
                           zxid_text(plan.until), files.places_text()));
 }
 
-bool is_next(std::int64_t zxid, std::int64_t before) {
-  return zxid == before + 1 || (epoch_of(zxid) > epoch_of(before) && counter_of(zxid) == 1);
+/// The zxid before which transactions are missing after `after`, of which `next` is the next that
+/// the logs have; INT64_MAX: none.
+std::optional<std::int64_t> missing_before(const DataFiles& files, std::int64_t after,
+                                           std::int64_t next) {
+  if (next == after + 1) return std::nullopt;
+  const bool end = next == INT64_MAX;
+  if (!end && (epoch_of(next) <= epoch_of(after) || counter_of(next) != 1)) return next;
+  // Whether an epoch had more is not in its logs, but a snapshot shows what there was. That of the
+  // beginning of an epoch is of no transaction.
+  for (const auto& file : files.snapshots())
+    if (file.zxid > after && file.zxid < next &&
+        (epoch_of(file.zxid) == epoch_of(after) || counter_of(file.zxid) > 0))
+      return file.zxid + 1;
+  return std::nullopt;
+}
+
+std::string missing_text(std::int64_t after, std::int64_t before) {
+  return fmt::format("the transactions after {} and before {} are missing", zxid_text(after),
+                     zxid_text(before));
 }
 
 [[noreturn]] void refuse_gap(const std::vector<Flaw>& flaws, std::int64_t after,
                              std::int64_t before, const std::string& snapshot) {
-  auto text = fmt::format("the transactions after {} and before {} are missing", zxid_text(after),
-                          zxid_text(before));
+  auto text = missing_text(after, before);
   if (!flaws.empty()) text += " (" + flaw_text(flaws.back()) + ')';
   throw Error(fmt::format("{}; they are needed after {}", text, snapshot));
+}
+
+/// Refuses unless `next`, the next transaction that the logs have, follows the last that was
+/// applied; INT64_MAX: they have none.
+void require_next(const Replay& replay, const DataFiles& files, const std::vector<Flaw>& flaws,
+                  std::int64_t next) {
+  const auto missing = missing_before(files, replay.zxid, next);
+  if (missing) refuse_gap(flaws, replay.zxid, *missing, replay.snapshot.path);
+  if (next == replay.zxid + 1) return;
+  // Before a new epoch, a log without its header is that of a server that died when it began it.
+  const auto damage = std::ranges::find_if(flaws, [&](const Flaw& flaw) {
+    return next == INT64_MAX ||
+           (flaw.kind != Flaw::Kind::NoHeader && flaw.kind != Flaw::Kind::Unordered);
+  });
+  if (damage != flaws.end())
+    throw Error(fmt::format("the transactions after {} are damaged: {}", zxid_text(replay.zxid),
+                            flaw_text(*damage)));
 }
 
 }  // namespace
@@ -91,14 +124,30 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
   if (!begin)
     throw Error(fmt::format("{} has no transactions at or before {}", files.places_text(),
                             local_time_text(*moment.time)));
-  TransactionReader reader(files, *begin, {});
+  bool damaged = false;
+  TransactionReader reader(files, *begin, [&](const Flaw& flaw) {
+    damaged = damaged || (!flaw.harmless && flaw.kind != Flaw::Kind::NoHeader);
+  });
   LoggedTransaction txn;
   std::int64_t zxid = *begin;
+  const auto require_next = [&](std::int64_t next) {
+    auto missing = missing_before(files, zxid, next);
+    if (damaged && next != zxid + 1) missing = missing.value_or(next);
+    if (missing)
+      throw Error(fmt::format("{}, so which was the last at {} is not known: give a zxid",
+                              missing_text(zxid, *missing), local_time_text(*moment.time)));
+  };
   while (reader.next(txn)) {
     if (stop.stop_requested()) throw Cancelled();
-    if (txn.time > *moment.time) return zxid;
+    if (txn.time > *moment.time) {
+      require_next(txn.zxid);
+      return zxid;
+    }
     zxid = txn.zxid;
+    damaged = false;
   }
+  // At the end, replay finds damage, but a snapshot may be of later than the logs.
+  if (missing_before(files, zxid, INT64_MAX)) require_next(INT64_MAX);
   return INT64_MAX;
 }
 
@@ -121,16 +170,19 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
   LoggedTransaction txn;
   std::size_t count = 0;
   bool covered = false;  // the logs show that nothing followed
-  while (reader.next(txn)) {
+  std::int64_t next = INT64_MAX;
+  while (next == INT64_MAX && reader.next(txn)) {
     if (++count % 256 == 0) {
       if (plan.stop.stop_requested()) throw Cancelled();
       if (plan.progress) plan.progress(reader.bytes_read(), reader.bytes_total());
     }
     covered = true;
     if (txn.zxid <= start) continue;
-    if (txn.zxid > plan.until) break;
-    if (!is_next(txn.zxid, replay.zxid))
-      refuse_gap(flaws, replay.zxid, txn.zxid, replay.snapshot.path);
+    if (txn.zxid > plan.until) {
+      next = txn.zxid;
+      continue;
+    }
+    require_next(replay, files, flaws, txn.zxid);
     if (!txn.known)
       throw Error(fmt::format("{} is of a type that this zksh does not know", zxid_text(txn.zxid)));
     if (plan.tree) replay.tree.apply(txn);
@@ -138,12 +190,8 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     flaws.clear();
     if (plan.applied) plan.applied(txn, reader.frame());
   }
-  const bool short_of_it =
-      plan.until != INT64_MAX && replay.zxid < plan.until && txn.zxid <= plan.until;
-  if (!flaws.empty() && replay.zxid < plan.until && txn.zxid <= plan.until)
-    throw Error(fmt::format("the transactions after {} are damaged: {}", zxid_text(replay.zxid),
-                            flaw_text(flaws.front())));
-  if (short_of_it)
+  if (replay.zxid < plan.until) require_next(replay, files, flaws, next);
+  if (replay.zxid < plan.until && next == INT64_MAX && plan.until != INT64_MAX)
     throw Error(fmt::format("the files end at {}, before {}", zxid_text(replay.zxid),
                             zxid_text(plan.until)));
   const bool known_end = replay.end.digest_zxid || replay.end.last_zxid;

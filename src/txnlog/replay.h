@@ -40,7 +40,7 @@ struct Replay {
 };
 
 /// The last transaction at or before a moment: the largest number if it is later than all.
-/// Throws Error if the logs begin later, or end before the zxid that was given.
+/// Throws Error if the logs begin later, or transactions are missing that may have been before it.
 std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop);
 
 /// The zxid of the last log whose first transaction is not later than a moment: where to begin to
@@ -53,7 +53,8 @@ std::optional<std::int64_t> begin_of(const DataFiles& files, const Moment& momen
 bool begins_with_first(const DataFiles& files);
 
 /// Loads the newest snapshot that is not too new, and applies what follows. Throws Error if there
-/// is none, or transactions are missing or damaged between it and `until`, naming their zxids.
+/// is none, or transactions are missing or damaged between it and `until`, naming their zxids, or
+/// if nothing shows that there was none between the last one and `until`.
 Replay replay(const DataFiles& files, const ReplayPlan& plan);
 
 /// "the tree at 0x5 is only about right: …"; for a fuzzy one.

@@ -78,6 +78,66 @@ TEST(Replay, RefusesAGapByItsZxids) {
   EXPECT_THAT(why_not(files, 20), HasSubstr("missing"));
 }
 
+constexpr std::int64_t second_epoch = std::int64_t{1} << 32U;
+
+/// The zxid, or why there is none; the time of a transaction is 1,000,000 and its zxid.
+std::string at_time(const LogDirectory& directory, std::int64_t time) {
+  try {
+    return std::to_string(zxid_at(DataFiles({directory.path()}), {.time = time}, {}));
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// A lost log between two snapshots, of which the first was complete at 5.
+TEST(Replay, RefusesAMomentInAGap) {
+  const Files files;
+  const auto& directory = files.directory;
+  directory.write("snapshot.4", snapshot_bytes({{"/a", "older"}}, 5));
+  directory.write("log.3", log_bytes({set_body(3, "/a", "", 1), set_body(4, "/a", "older", 2),
+                                      set_body(5, "/a", "5", 3)}));
+  EXPECT_EQ(why_not(files, 5), "");
+  EXPECT_THAT(why_not(files, 7), HasSubstr("after 0x5 and before 0x9 are missing"));
+  EXPECT_EQ(at_time(directory, 1'000'004), "4");
+  EXPECT_THAT(at_time(directory, 1'000'005 + 2), HasSubstr("after 0x5 and before 0x9 are missing"));
+  directory.write("log.6", "");
+  EXPECT_THAT(why_not(files, 7), HasSubstr("after 0x5 and before 0x9 are missing"));
+  directory.write("log.3", "");
+  EXPECT_THAT(why_not(files, 5), HasSubstr("after 0x4 and before 0x9 are missing"));
+  EXPECT_EQ(why_not(files, 12), "");
+}
+
+TEST(Replay, ASnapshotShowsThatTheLogsDoNotReachIt) {
+  const LogDirectory directory;
+  directory.write("snapshot.4", snapshot_bytes({{"/a", "4"}}, 4));
+  directory.write("log.4", log_bytes({set_body(4, "/a", "4", 2), set_body(5, "/a", "5", 3)}));
+  directory.write("snapshot.9", snapshot_bytes({{"/a", "9"}}, 9));
+  const DataFiles files({directory.path()});
+  EXPECT_THROW(replay(files, {.until = 7}), Error);
+  EXPECT_EQ(replay(files, {.until = 5}).zxid, 5);
+  EXPECT_EQ(replay(files, {}).zxid, 9);
+  EXPECT_THAT(at_time(directory, 2'000'000), HasSubstr("after 0x5 and before 0xa are missing"));
+  // The next epoch's first transaction does not show that 9 is missing; the snapshot does.
+  directory.write("log.100000001", log_bytes({set_body(second_epoch + 1, "/a", "x", 9)}));
+  EXPECT_THROW(replay(DataFiles({directory.path()}), {.until = 7}), Error);
+  EXPECT_EQ(replay(DataFiles({directory.path()}), {.until = 12}).zxid, 9);
+}
+
+TEST(Replay, BetweenTwoEpochsNothingIsMissing) {
+  const LogDirectory directory;
+  directory.write("snapshot.4", snapshot_bytes({{"/a", "4"}}, 4));
+  directory.write("snapshot.100000000", snapshot_bytes({{"/a", "5"}}, second_epoch));
+  auto first = log_bytes({set_body(4, "/a", "4", 2), set_body(5, "/a", "5", 3)});
+  directory.write("log.4", first);
+  directory.write("log.100000001", log_bytes({set_body(second_epoch + 1, "/a", "x", 9)}));
+  EXPECT_EQ(replay(DataFiles({directory.path()}), {.until = 7}).zxid, 5);
+  EXPECT_EQ(at_time(directory, 1'000'006), "5");
+  first[first.size() - 3] ^= 1;
+  directory.write("log.4", first);
+  EXPECT_THROW(replay(DataFiles({directory.path()}), {.until = 7}), Error);
+  EXPECT_THAT(at_time(directory, 1'000'006), HasSubstr("missing"));
+}
+
 TEST(Replay, RefusesDamageAtTheEnd) {
   const Files files;
   auto bytes = log_bytes({set_body(12, "/a", "new", 3), delete_body(13, "/a/b")});
