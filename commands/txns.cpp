@@ -71,8 +71,10 @@ void declare(Options& o, Args& a) {
                      "the path (path:D). -n is the number of lines, 20 if it is not given.",
                      "session|path[:D]");
   o.suggest({"session", "path", "path:1", "path:2"});
-  o.exclusive().flag("--check", a.check,
-                     "Whether a server would start on the files, and what is wrong with them.");
+  o.exclusive().flag(
+      "--check", a.check,
+      "Whether a server would start on the files, of whatever version, and what is wrong "
+      "with them.");
   o.nodes("path", a.paths,
           "Only these nodes: whole paths, whatever the chroot; *, ? and [ ] match within a name.",
           false);
@@ -503,7 +505,7 @@ extern const Command txns_command = make_command<Args>(
           {"endedBy", "hex?", "The session that deleted the node of another; else null."},
           {"file", "string", "The file."},
           {"fromZxid", "hex?", "The first transaction concerned."},
-          {"harmless", "boolean", "Nothing is lost by it."},
+          {"harmless", "boolean", "Nothing is lost by it, and servers start."},
           {"heldMs", "integer?", "For how long the lock was held, in milliseconds; null: never."},
           {"logs", "integer", "Transaction logs."},
           {"multi", "integer?", "The number of the operation within its multi, from 1."},

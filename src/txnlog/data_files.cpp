@@ -56,10 +56,11 @@ constexpr std::string_view snapshot_name = "snapshot.";
 DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places)) {
   for (auto& place : places_) place = with_home(std::move(place));
   refresh();
-  if (logs_.empty() && snapshots_.empty())
-    throw ValueError(fmt::format(
-        "there are no transaction logs or snapshots in {}; name a server's dataDir or dataLogDir",
-        places_text()));
+  if (!logs_.empty() || !snapshots_.empty()) return;
+  const auto none = fmt::format("there are no transaction logs or snapshots in {}", places_text());
+  if (unusable_.empty()) throw ValueError(none + "; name a server's dataDir or dataLogDir");
+  throw ValueError(
+      fmt::format("{}: {}: {}", none, unusable_.front().file.path, unusable_.front().problem));
 }
 
 std::string DataFiles::places_text() const {
@@ -82,6 +83,7 @@ void DataFiles::look() {
   logs_.clear();
   snapshots_.clear();
   misnamed_.clear();
+  unusable_.clear();
   for (const auto& place : places_) {
     std::error_code problem;
     const auto status = fs::status(place, problem);
@@ -104,7 +106,15 @@ void DataFiles::add_directory(const std::string& directory) {
     const auto name = entries->path().filename().string();
     const auto path = entries->path().string();
     std::error_code gone;
-    if (!entries->is_regular_file(gone)) continue;
+    if (!entries->is_regular_file(gone)) {
+      const auto type = entries->status(gone).type();
+      const bool dangling = entries->is_symlink(gone) && type == fs::file_type::not_found;
+      if (dangling || type != fs::file_type::not_found)
+        add_unusable(path, dangling ? "it is a link to a file that does not exist"
+                           : type == fs::file_type::directory ? "it is a directory"
+                                                              : "it is no regular file");
+      continue;
+    }
     for (const auto& [beginning, files] :
          {std::pair(log_name, &logs_), std::pair(snapshot_name, &snapshots_)}) {
       if (!name.starts_with(beginning)) continue;
@@ -117,6 +127,13 @@ void DataFiles::add_directory(const std::string& directory) {
     if (name == "acceptedEpoch") accepted_epoch_ = number_in_file(path);
   }
   if (problem) throw ValueError(fmt::format("cannot read {}: {}", directory, problem.message()));
+}
+
+void DataFiles::add_unusable(const std::string& path, const std::string& problem) {
+  const auto name = fs::path(path).filename().string();
+  for (const auto beginning : {log_name, snapshot_name})
+    if (const auto zxid = name.starts_with(beginning) ? zxid_in(name, beginning) : std::nullopt)
+      unusable_.push_back({{path, *zxid}, beginning == log_name, problem});
 }
 
 /// A file may have any name, if it holds what it should.

@@ -31,6 +31,13 @@ class DataFiles {
   /// The number in the file currentEpoch; nullopt if there is none, as for a standalone server.
   std::optional<std::int64_t> current_epoch() const { return current_epoch_; }
   std::optional<std::int64_t> accepted_epoch() const { return accepted_epoch_; }
+  /// What has the name of a log or a snapshot and is no file: a directory, or a link to nothing.
+  struct Unusable {
+    File file{};
+    bool log = false;
+    std::string problem{};  ///< a clause: "it is a directory"
+  };
+  const std::vector<Unusable>& unusable() const { return unusable_; }
   /// The files of a name of which a part is no number, such as log.x.
   const std::vector<std::string>& misnamed() const { return misnamed_; }
   /// "DIR" or "DIR and DIR", for messages.
@@ -39,12 +46,14 @@ class DataFiles {
  private:
   void look();
   void add_directory(const std::string& directory);
+  void add_unusable(const std::string& path, const std::string& problem);
   void add_file(const std::string& path);
 
   std::vector<std::string> places_;
   std::vector<File> logs_{};
   std::vector<File> snapshots_{};
   std::vector<std::string> misnamed_{};
+  std::vector<Unusable> unusable_{};
   std::optional<std::int64_t> current_epoch_{};
   std::optional<std::int64_t> accepted_epoch_{};
 };

@@ -34,6 +34,7 @@ class Checker {
            .remedy = "remove the file, or give it its name back",
            .harmless = true});
     check_snapshots();
+    check_unusable();
     if (!files_.logs().empty()) check_logs();
     check_epochs();
     result_.nodes = tree_.size();
@@ -45,6 +46,24 @@ class Checker {
     if (!finding.harmless) ++result_.problems;
     if (fatal) result_.starts = false;
     plan_.report(finding);
+  }
+
+  /// Servers open each log that may have what follows their snapshot.
+  void check_unusable() {
+    for (const auto& [file, log, problem] : files_.unusable()) {
+      const auto begins_later = [&, zxid = file.zxid](const DataFiles::File& other) {
+        return base_ && other.zxid > zxid && other.zxid <= base_->zxid;
+      };
+      const bool is_read = log && std::ranges::none_of(files_.logs(), begins_later);
+      add({.file = file.path,
+           .from = file.zxid,
+           .to = file.zxid,
+           .problem = problem,
+           .remedy = is_read ? "bring the log back, or take the files of another member: servers "
+                               "that read it do not start"
+                             : "remove it, or bring the file back: servers pass it over"},
+          is_read);
+    }
   }
 
   /// The newest intact one, which a server would load, stays in the tree.
@@ -174,6 +193,7 @@ class Checker {
   void add_flaw(const Flaw& flaw) {
     using Kind = Flaw::Kind;
     damaged_ = damaged_ || !flaw.harmless;
+    const bool harmless = flaw.harmless && !flaw.is_unbegun();  // nothing is lost, but no start
     // Servers read from the log on that has the snapshot's zxid.
     const bool is_read = !base_ || flaw.before == 0 || flaw.before > base_->zxid;
     const bool stops = flaw.kind != Kind::Gap && flaw.kind != Kind::Unordered &&
@@ -186,8 +206,8 @@ class Checker {
          .to = flaw.before == 0 ? 0 : std::max(flaw.before - 1, flaw.after + 1),
          .problem = text.substr(place.size()),
          .remedy = flaw_remedy(flaw),
-         .harmless = flaw.harmless},
-        !flaw.harmless && is_read && stops);
+         .harmless = harmless},
+        !harmless && is_read && stops);
   }
 
   void check_epochs() {

@@ -52,6 +52,8 @@ std::string what_is_wrong(const Flaw& flaw) {
       return "a transaction of an unknown type";
     case Kind::Torn:
       return "the last record is incomplete";
+    case Kind::Empty:
+      return "the file is empty";
     case Kind::NoHeader:
       return "the file ends within its header";
     case Kind::Unordered:
@@ -77,9 +79,10 @@ std::string flaw_remedy(const Flaw& flaw) {
     case Kind::Torn:
       return "nothing to do: it was being written when the server stopped, and was not "
              "acknowledged";
+    case Kind::Empty:
+      return "remove the file: no transactions are in it, and servers before 3.9.3 do not start";
     case Kind::NoHeader:
-      return flaw.harmless ? "remove the file if a server before 3.6 does not start"
-                           : "remove the file; no transactions were in it";
+      return "remove the file: no transactions are in it, and servers do not start";
     case Kind::UnknownType:
       return "read it with a newer zksh";
     case Kind::Gap:
@@ -248,7 +251,7 @@ bool LogFile::read_header(bool grows) {
   const bool begun =
       header.size() < header_size && log_magic.starts_with(header.substr(0, log_magic.size()));
   if (begun || zeros) {
-    if (!grows) report(Kind::NoHeader, 0, 0);
+    if (!grows) report(size_ == 0 ? Kind::Empty : Kind::NoHeader, 0, 0);
     return false;
   }
   if (!header.starts_with(log_magic)) {

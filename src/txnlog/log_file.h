@@ -23,7 +23,8 @@ struct Flaw {
     TooLong,      ///< a record too long to be read
     UnknownType,  ///< a transaction of an unknown type
     Torn,         ///< the last record is incomplete
-    NoHeader,     ///< empty, or without a whole header
+    Empty,        ///< a file without a byte
+    NoHeader,     ///< without a whole header
     Unordered,    ///< a zxid that is not above the one before
     Gap,          ///< transactions are missing
     NotALog,      ///< another kind of file
@@ -36,6 +37,9 @@ struct Flaw {
   std::int64_t before = 0;  ///< the first zxid after; 0: none
   /// Nothing that servers had acknowledged is lost by it, so far as the file tells.
   bool harmless = false;
+
+  /// Whether nothing was ever in the file.
+  bool is_unbegun() const { return kind == Kind::Empty || kind == Kind::NoHeader; }
 };
 /// A sentence for the user, with the file, the place and the zxids.
 std::string flaw_text(const Flaw& flaw);

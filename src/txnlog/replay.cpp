@@ -92,8 +92,7 @@ void require_next(const Replay& replay, const DataFiles& files, const std::vecto
   if (next == replay.zxid + 1) return;
   // Before a new epoch, a log without its header is that of a server that died when it began it.
   const auto damage = std::ranges::find_if(flaws, [&](const Flaw& flaw) {
-    return next == INT64_MAX ||
-           (flaw.kind != Flaw::Kind::NoHeader && flaw.kind != Flaw::Kind::Unordered);
+    return next == INT64_MAX || (!flaw.is_unbegun() && flaw.kind != Flaw::Kind::Unordered);
   });
   if (damage != flaws.end())
     throw Error(fmt::format("the transactions after {} are damaged: {}", zxid_text(replay.zxid),
@@ -126,7 +125,7 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
                             local_time_text(*moment.time)));
   bool damaged = false;
   TransactionReader reader(files, *begin, [&](const Flaw& flaw) {
-    damaged = damaged || (!flaw.harmless && flaw.kind != Flaw::Kind::NoHeader);
+    damaged = damaged || (!flaw.harmless && !flaw.is_unbegun());
   });
   LoggedTransaction txn;
   std::int64_t zxid = *begin;

@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <utility>
+
 namespace zksh {
 namespace {
 
@@ -135,11 +138,41 @@ TEST(FileCheck, Epochs) {
   EXPECT_THAT(check(directory).texts(), HasSubstr("acceptedEpoch is 2"));
 }
 
+TEST(FileCheck, WhatIsNoFileIsNamed) {
+  const LogDirectory directory;
+  fill(directory);
+  const auto later = directory.path() + "/log.4";
+  std::filesystem::create_symlink("/nonexistent", later);
+  auto checked = check(directory);
+  EXPECT_EQ(checked.texts(), "it is a link to a file that does not exist\n");
+  EXPECT_EQ(checked.findings[0].file, later);
+  EXPECT_FALSE(checked.result.starts);
+  std::filesystem::remove(later);
+  std::filesystem::create_directory(later);
+  EXPECT_EQ(check(directory).texts(), "it is a directory\n");
+  EXPECT_FALSE(check(directory).result.starts);
+  // What servers do not read does not stop them.
+  std::filesystem::remove(later);
+  std::filesystem::create_directory(directory.path() + "/log.0");
+  std::filesystem::create_directory(directory.path() + "/snapshot.9");
+  checked = check(directory);
+  EXPECT_TRUE(checked.result.starts);
+  EXPECT_EQ(checked.result.problems, 2U);
+}
+
 TEST(FileCheck, EmptyAndForeignFiles) {
   const LogDirectory directory;
   fill(directory);
-  directory.write("log.4", "");
-  EXPECT_THAT(check(directory).texts(), HasSubstr("harmless: the file ends within its header"));
+  // 3.4 to 3.8 do not start on an empty log, none on one that is cut off in its header.
+  for (const auto& [bytes, text] : {std::pair("", "the file is empty\n"),
+                                    std::pair("ZKLG", "the file ends within its header\n")}) {
+    directory.write("log.4", bytes);
+    const auto begun = check(directory);
+    EXPECT_EQ(begun.texts(), text);
+    EXPECT_FALSE(begun.result.starts);
+    EXPECT_EQ(begun.result.problems, 1U);
+    EXPECT_THAT(begun.findings[0].remedy, HasSubstr("remove the file"));
+  }
   directory.write("log.5", "this is something else");
   const auto checked = check(directory);
   EXPECT_THAT(checked.texts(), HasSubstr("this is not a transaction log"));
