@@ -85,6 +85,7 @@ int dump_past(Context& cx, const Args& a, const std::string& top) {
        .skipped =
            [&](const std::string& text) { cx.out.err_line("{}", cx.out.shown_in_error(text)); }});
   reading.end();
+  if (const auto text = end_text(past, moment)) cx.out.err_line("{}", *text);
   if (past.fuzzy) cx.out.err_line("{}", cx.out.shown_in_error(fuzzy_text(past)));
   PastRecords records(past.tree, top);
   if (past.fuzzy && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(fuzzy_text(past)));

@@ -355,6 +355,7 @@ std::function<void(const std::filesystem::path&)> past_filler(const Arguments& a
     const auto until = zxid_at(files, arguments.sandbox_moment, stop);
     const auto past = write_past_files(files, until, directory, stop);
     as_of = ", as of " + zxid_text(past.zxid);
+    if (const auto text = end_text(past, arguments.sandbox_moment)) out.err_line("{}", *text);
     if (past.fuzzy) out.err_line("{}", out.shown_in_error(fuzzy_text(past)));
   };
 }

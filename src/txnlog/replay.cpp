@@ -95,7 +95,7 @@ void require_next(const Replay& replay, const DataFiles& files, const std::vecto
     return next == INT64_MAX || (!flaw.is_unbegun() && flaw.kind != Flaw::Kind::Unordered);
   });
   if (damage != flaws.end())
-    throw Error(fmt::format("the transactions after {} are damaged: {}", zxid_text(replay.zxid),
+    throw Error(fmt::format("the transactions after {} cannot be read: {}", zxid_text(replay.zxid),
                             flaw_text(*damage)));
 }
 
@@ -176,9 +176,11 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
       if (plan.progress) plan.progress(reader.bytes_read(), reader.bytes_total());
     }
     covered = true;
+    replay.end_time = txn.time;
     if (txn.zxid <= start) continue;
     if (txn.zxid > plan.until) {
       next = txn.zxid;
+      replay.end_time.reset();
       continue;
     }
     require_next(replay, files, flaws, txn.zxid);
@@ -205,6 +207,12 @@ std::string fuzzy_text(const Replay& replay) {
       "logs do not reach that far",
       zxid_text(replay.zxid), replay.snapshot.path,
       zxid_text(written_until(replay.snapshot, replay.end)));
+}
+
+std::optional<std::string> end_text(const Replay& replay, const Moment& moment) {
+  if (!moment.time || !replay.end_time || *replay.end_time >= *moment.time) return std::nullopt;
+  return fmt::format("the files end at {}, {}, before {}", zxid_text(replay.zxid),
+                     local_time_text(*replay.end_time), local_time_text(*moment.time));
 }
 
 }  // namespace zksh

@@ -33,6 +33,8 @@ struct Replay {
   DataFiles::File snapshot{};
   SnapshotEnd end{};
   std::int64_t zxid = 0;  ///< the last that was applied
+  /// Of the last transaction of all, if nothing followed.
+  std::optional<std::int64_t> end_time{};
   /// The snapshot was written while the tree changed, and the logs do not reach its end: some nodes
   /// may be newer, or missing.
   bool fuzzy = false;
@@ -59,5 +61,9 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan);
 
 /// "the tree at 0x5 is only about right: …"; for a fuzzy one.
 std::string fuzzy_text(const Replay& replay);
+
+/// "the files end at 0x5, 2026-…, before 2030-…"; nullopt unless the time that was asked for is
+/// later than all transactions.
+std::optional<std::string> end_text(const Replay& replay, const Moment& moment);
 
 }  // namespace zksh

@@ -287,6 +287,12 @@ class Past(TxnsTest):
         self.dump("--at", "0x1", "/", status=2)
         self.dump("--in", self.data, "--at", "2001-01-01", "/", status=1)
 
+    def test_a_time_after_the_end_is_told(self):
+        newest = self.dump("--in", self.data, "/zookeeper")
+        status, out, err = self.run_zksh("dump", "--in", self.data, "--at", "2099-01-01", "/zookeeper")
+        self.assertEqual((status, out), (0, newest))
+        self.assertRegex(err, r"^the files end at 0x[0-9a-f]+, \d{4}-.*, before 2099-01-01 00:00:00\.000\n$")
+
 
 class Locks(TxnsTest):
     def test_the_same_as_contend_says(self):

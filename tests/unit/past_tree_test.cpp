@@ -138,6 +138,19 @@ TEST(Replay, BetweenTwoEpochsNothingIsMissing) {
   EXPECT_THAT(at_time(directory, 1'000'006), HasSubstr("missing"));
 }
 
+TEST(Replay, TellsOfATimeAfterTheEnd) {
+  const Files files;
+  const auto text_at = [&](std::int64_t time) {
+    const Moment moment{.time = time};
+    const DataFiles data({files.directory.path()});
+    return end_text(files.at(zxid_at(data, moment, {})), moment).value_or("");
+  };
+  EXPECT_THAT(text_at(1'000'015), HasSubstr("the files end at 0xe, "));
+  EXPECT_EQ(text_at(1'000'014), "");
+  EXPECT_EQ(text_at(1'000'013), "");
+  EXPECT_EQ(end_text(files.at(INT64_MAX), {}), std::nullopt);
+}
+
 TEST(Replay, RefusesDamageAtTheEnd) {
   const Files files;
   auto bytes = log_bytes({set_body(12, "/a", "new", 3), delete_body(13, "/a/b")});
