@@ -139,6 +139,8 @@ void DataFiles::add_unusable(const std::string& path, const std::string& problem
 /// A file may have any name, if it holds what it should.
 void DataFiles::add_file(const std::string& path) {
   const auto name = fs::path(path).filename().string();
+  if (name.starts_with(log_name) && name.ends_with(".gz"))
+    throw ValueError(fmt::format("{} is packed: unpack it with gunzip first", path));
   if (is_snapshot(path)) {
     const auto zxid = name.starts_with(snapshot_name) ? zxid_in(name, snapshot_name) : std::nullopt;
     if (!zxid)

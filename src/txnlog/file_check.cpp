@@ -48,13 +48,20 @@ class Checker {
     plan_.report(finding);
   }
 
-  /// Servers open each log that may have what follows their snapshot.
+  /// Whether servers open a log: all that may have what follows their snapshot.
+  bool reads(std::int64_t log) const {
+    return std::ranges::none_of(files_.logs(), [&](const DataFiles::File& other) {
+      return base_ && other.zxid > log && other.zxid <= base_->zxid;
+    });
+  }
+  bool reads(const std::string& log) const {
+    const auto file = std::ranges::find(files_.logs(), log, &DataFiles::File::path);
+    return file == files_.logs().end() || reads(file->zxid);
+  }
+
   void check_unusable() {
     for (const auto& [file, log, problem] : files_.unusable()) {
-      const auto begins_later = [&, zxid = file.zxid](const DataFiles::File& other) {
-        return base_ && other.zxid > zxid && other.zxid <= base_->zxid;
-      };
-      const bool is_read = log && std::ranges::none_of(files_.logs(), begins_later);
+      const bool is_read = log && reads(file.zxid);
       add({.file = file.path,
            .from = file.zxid,
            .to = file.zxid,
@@ -194,8 +201,8 @@ class Checker {
     using Kind = Flaw::Kind;
     damaged_ = damaged_ || !flaw.harmless;
     const bool harmless = flaw.harmless && !flaw.is_unbegun();  // nothing is lost, but no start
-    // Servers read from the log on that has the snapshot's zxid.
-    const bool is_read = !base_ || flaw.before == 0 || flaw.before > base_->zxid;
+    const bool is_read =
+        !base_ || (flaw.before == 0 ? reads(flaw.file) : flaw.before > base_->zxid);
     const bool stops = flaw.kind != Kind::Gap && flaw.kind != Kind::Unordered &&
                        flaw.kind != Kind::AfterEnd && flaw.kind != Kind::Torn;
     auto text = flaw_text(flaw);

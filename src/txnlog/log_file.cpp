@@ -23,6 +23,7 @@ constexpr std::size_t header_size = 16;
 constexpr std::size_t prefix_size = 12;  ///< checksum and length
 constexpr char end_mark = 'B';
 constexpr std::string_view log_magic = "ZKLG";
+constexpr std::string_view gzip_magic("\x1f\x8b", 2);
 constexpr std::size_t read_size = 256U << 10U;
 
 using Kind = Flaw::Kind;
@@ -60,6 +61,8 @@ std::string what_is_wrong(const Flaw& flaw) {
       return "a transaction out of order";
     case Kind::Gap:
       return "transactions are missing";
+    case Kind::Packed:
+      return "it is packed, and must be unpacked with gunzip first";
     case Kind::NotALog:
       return "this is not a transaction log";
   }
@@ -87,6 +90,8 @@ std::string flaw_remedy(const Flaw& flaw) {
       return "read it with a newer zksh";
     case Kind::Gap:
       return "add the missing logs, or take the files of another member";
+    case Kind::Packed:
+      return "gunzip it: servers do not read packed logs";
     case Kind::NotALog:
       return "remove the file";
     default:
@@ -255,7 +260,7 @@ bool LogFile::read_header(bool grows) {
     return false;
   }
   if (!header.starts_with(log_magic)) {
-    report(Kind::NotALog, 0, 0);
+    report(header.starts_with(gzip_magic) ? Kind::Packed : Kind::NotALog, 0, 0);
     ended_ = true;
     return false;
   }

@@ -27,6 +27,7 @@ struct Flaw {
     NoHeader,     ///< without a whole header
     Unordered,    ///< a zxid that is not above the one before
     Gap,          ///< transactions are missing
+    Packed,       ///< compressed by gzip, perhaps a log
     NotALog,      ///< another kind of file
   };
   Kind kind = Kind::Checksum;

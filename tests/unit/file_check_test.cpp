@@ -160,6 +160,25 @@ TEST(FileCheck, WhatIsNoFileIsNamed) {
   EXPECT_EQ(checked.result.problems, 2U);
 }
 
+TEST(FileCheck, APackedLogIsToBeUnpacked) {
+  constexpr std::string_view gzip("\x1f\x8b\x08\0\0\0\0\0\0\3", 10);
+  const LogDirectory directory;
+  fill(directory);
+  const auto packed = directory.write("log.4.gz", gzip);
+  const auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), HasSubstr("it is packed"));
+  EXPECT_THAT(checked.findings[0].remedy, HasSubstr("gunzip it"));
+  EXPECT_FALSE(checked.result.starts);
+  try {
+    DataFiles({packed});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("unpack it with gunzip"));
+  }
+  std::filesystem::rename(packed, directory.path() + "/log.0.gz");
+  EXPECT_TRUE(check(directory).result.starts);  // servers do not read it
+}
+
 TEST(FileCheck, EmptyAndForeignFiles) {
   const LogDirectory directory;
   fill(directory);
