@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "txnlog/transaction.h"
 
 #include <fmt/core.h>
 
@@ -62,6 +63,24 @@ std::optional<std::int64_t> calendar_time(std::string_view text) {
   return static_cast<std::int64_t>(seconds) * a_second + milliseconds;
 }
 
+/// Refuses what could be meant in another way.
+void require_clear(std::string_view text, std::string_view what, std::int64_t number) {
+  constexpr std::size_t seconds_digits = 10;
+  constexpr std::size_t clock_digits = 5;
+  if (text.find(':') == std::string_view::npos) {
+    if (text.size() != seconds_digits) return;
+    throw ValueError(fmt::format(
+        "{}: {} milliseconds since 1970 is {}; if these are seconds, append 000", what, text,
+        local_time_text(number).substr(0, std::string_view("1970-01-01").size())));
+  }
+  if (text.size() == clock_digits && text[2] == ':' && epoch_of(number) < 24 &&
+      counter_of(number) < 60)
+    throw ValueError(
+        fmt::format("{0}: {1} may be a time or the counter of an epoch: write "
+                    "\"YYYY-MM-DD {1}\" for the time, {2} for the zxid",
+                    what, text, zxid_text(number)));
+}
+
 /// EPOCH:COUNTER, or hexadecimal with 0x.
 std::optional<std::int64_t> parsed_zxid(std::string_view text) {
   constexpr int hexadecimal = 16;
@@ -83,11 +102,16 @@ Moment parse_moment(std::string_view text, std::string_view what) {
   if (text == "now") return {.time = wall_clock_now()};
   if (text.starts_with('-') && text.size() > 1)
     return {.time = wall_clock_now() - parse_duration(text.substr(1), what).count()};
-  if (const auto zxid = parsed_zxid(text)) return {.zxid = zxid};
+  if (const auto zxid = parsed_zxid(text)) {
+    if (!text.starts_with("0x")) require_clear(text, what, *zxid);
+    return {.zxid = zxid};
+  }
   if (const auto time = calendar_time(text)) return {.time = time};
   const auto time = number_in<std::int64_t>(text);
-  if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }))
+  if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) {
+    require_clear(text, what, *time);
     return {.time = time};
+  }
   throw ValueError(
       fmt::format("{}: \"{}\" is neither a time (\"2026-11-25 03:10\", -2h, now, milliseconds "
                   "since 1970) nor a zxid (0x300000005, 3:5)",

@@ -35,5 +35,28 @@ TEST(Moment, Refuses) {
     EXPECT_THROW(parse_moment(text, "at"), UsageError) << text;
 }
 
+std::string why_not(std::string_view text) {
+  try {
+    parse_moment(text, "at");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Moment, RefusesWhatIsAmbiguous) {
+  EXPECT_EQ(
+      why_not("21:08"),
+      "at: 21:08 may be a time or the counter of an epoch: write \"YYYY-MM-DD 21:08\" for the "
+      "time, 0x1500000008 for the zxid");
+  EXPECT_NE(why_not("00:00"), "");
+  for (const auto* const text : {"24:08", "21:60", "1:08", "21:8", "21:080", "0x1500000008"})
+    EXPECT_EQ(why_not(text), "") << text;
+  EXPECT_EQ(
+      why_not("1795576200"),
+      "at: 1795576200 milliseconds since 1970 is 1970-01-21; if these are seconds, append 000");
+  EXPECT_EQ(why_not("1795576200000"), "");
+}
+
 }  // namespace
 }  // namespace zksh
