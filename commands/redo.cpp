@@ -11,7 +11,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.number("cmdno", a.number, "", "The line's number in the history.");
+  o.demanded().number("cmdno", a.number, "", "The line's number in the history.");
 }
 
 int run(Context& cx, const Args& a) {
@@ -19,6 +19,10 @@ int run(Context& cx, const Args& a) {
     if (cx.input == Input::Pipe) return status::ok;  // as in zkCli: does nothing
     throw SyntaxError("too few arguments: cmdno expected");
   }
+  if (cx.background)
+    throw ValueError(
+        fmt::format("a background job has no history; `!{} &` runs line {} in the background",
+                    *a.number, *a.number));
   auto& history = cx.history;
   // A repeated line may contain another redo, after `repeat`, which could refer to itself.
   if (history.redoing()) throw ValueError("No redoing redos");
@@ -43,15 +47,16 @@ int run(Context& cx, const Args& a) {
 
 }  // namespace
 
-extern const Command redo_command =
-    make_command<Args>({.name = "redo",
-                        .group = "Shell",
-                        .summary = "Run a line of the history again",
-                        .keywords = {"again", "previous"},
-                        .details = "The history then has the line itself, not `redo`.",
-                        .examples = {{"redo 0", "Run line 0, the first of this run, again."}},
-                        .zkcli_syntax = "cmdno",
-                        .needs = Needs::SessionAfter,
-                        .optionless = true},
-                       declare, run);
+extern const Command redo_command = make_command<Args>(
+    {.name = "redo",
+     .group = "Shell",
+     .summary = "Run a line of the history again",
+     .keywords = {"again", "previous"},
+     .details = "The history then has the line itself, not `redo`. The line runs as it was "
+                "typed, in the background if it ended with `&`.",
+     .examples = {{"redo 0", "Run line 0, the first of this run, again."}},
+     .zkcli_syntax = "cmdno",
+     .needs = Needs::SessionAfter,
+     .optionless = true},
+    declare, run);
 }  // namespace zksh::command_redo

@@ -7,7 +7,7 @@ std::string Argument::syntax() const {
   const auto& name = names.front();
   if (kind == Kind::Program) return (marked ? "[-- " : "[") + name + " [argument…]]";
   const auto shown = name + (takes_rest() ? "…" : "");
-  if (positional()) return required ? shown : "[" + shown + "]";
+  if (positional()) return required || demanded ? shown : "[" + shown + "]";
   return "[" + name + (value.empty() ? "" : " " + value) + "]";
 }
 

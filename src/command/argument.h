@@ -43,6 +43,7 @@ struct Argument {
   /// Choices that depend on the word before, by that word.
   std::map<std::string, std::vector<std::string>, std::less<>> choices_after{};
   bool required = false;
+  bool demanded = false;   ///< required, which the command itself checks
   bool legacy = false;     ///< a form of old zkCli versions: accepted, but not shown in the syntax
   bool common = false;     ///< shared by many commands: not shown in the syntax, to keep that short
   bool exclusive = false;  ///< an option that cannot be combined with others that have this set

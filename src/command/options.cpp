@@ -195,6 +195,11 @@ Options& Options::legacy() {
   return *this;
 }
 
+Options& Options::demanded() {
+  impl_->next.demanded = true;
+  return *this;
+}
+
 Options& Options::exclusive() {
   impl_->next.exclusive = true;
   return *this;

@@ -130,6 +130,8 @@ class Options {
   /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
   /// not the expected number then counts as surplus, as in today's zkCli.
   Options& legacy();
+  /// Marks the next declared positional as required, which the command itself checks.
+  Options& demanded();
   /// Marks the next declared option as one that cannot be combined with others so marked.
   Options& exclusive();
   /// Marks the next declared argument as shared by many commands.

@@ -86,6 +86,22 @@ std::vector<std::string> typed_commands(std::string_view line) {
   return commands;
 }
 
+std::optional<std::string> background_line(std::string_view line) {
+  // A quick check that excludes most lines.
+  const auto last = line.find_last_not_of(white_space);
+  if (last == npos || line[last] != '&') return std::nullopt;
+  try {
+    auto words = split_words(line);
+    auto end = npos;
+    // `!3 &` has two, if line 3 ended with one.
+    for (; words.size() > 1 && words.back().text == "&" && !words.back().quoted; words.pop_back())
+      end = line.find_last_not_of(white_space, words.back().begin - 1) + 1;
+    return end == npos ? std::nullopt : std::optional(std::string(line.substr(0, end)));
+  } catch (const UsageError&) {
+    return std::nullopt;  // the interpreter will report the error
+  }
+}
+
 CommandLine parse_command_line(std::string_view line, bool redirects,
                                const std::vector<std::string>* arguments) {
   const auto operators = redirects ? operators_in(line) : std::vector<Operator>();

@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +42,9 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
 /// The commands of a typed line, separated by unquoted `;`. What follows the first `|` belongs to
 /// the program. Blank commands are left out.
 std::vector<std::string> typed_commands(std::string_view line);
+
+/// The line without the unquoted `&` after its words, which runs it in the background; nullopt if
+/// it does not end so.
+std::optional<std::string> background_line(std::string_view line);
 
 }  // namespace zksh

@@ -170,7 +170,7 @@ int Interpreter::run_line(const std::string& line) {
     remember(line);
     return execute_all(line);
   });
-  print_time(begin);
+  if (!job_of(line)) print_time(begin);
   return finish(result);
 }
 
@@ -239,9 +239,26 @@ int Interpreter::finish(int result) {
   return result;
 }
 
+/// What the line runs in the background; nullopt if it does not end in &, or & is a word here.
+std::optional<std::string> Interpreter::job_of(const std::string& line) const {
+  return around_.start_in_background && input_ == Input::Terminal ? background_line(line)
+                                                                  : std::nullopt;
+}
+
+void Interpreter::start_job(const std::string& line) {
+  if (around_.transaction.get().is_open())
+    throw ValueError(
+        "in a transaction, nothing runs in the background (to use & as a value, quote it)");
+  around_.start_in_background(line, around_.current.get());
+}
+
 /// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.
 int Interpreter::execute_all(const std::string& line) {
   if (input_ != Input::Terminal) return execute_line(line);
+  if (const auto job = job_of(line)) {
+    start_job(*job);
+    return status::ok;
+  }
   int result = status::ok;
   const auto commands = typed_commands(line);
   if (commands.size() > 1) around_.suspension.reset();
@@ -467,7 +484,8 @@ Interpreter::Surroundings Interpreter::with_client(Client& client) const {
           .current = around_.current,
           .transaction = around_.transaction,
           .background = around_.background,
-          .arguments = around_.arguments};
+          .arguments = around_.arguments,
+          .start_in_background = around_.start_in_background};
 }
 
 /// Throws Error if the command's words are wrong, or it reads what no transaction can.
@@ -566,6 +584,8 @@ bool Interpreter::has_halves(const Command& command, const Words& words) const {
 int Interpreter::begin(const std::string& line, bool is_kept, std::optional<Begun>& begun) {
   begin_command({});
   return reporting(out_, [&] {
+    if (input_ == Input::Terminal && (job_of(line) || typed_commands(line).size() > 1))
+      return status::ok;
     auto typed = parsed(line);
     const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());

@@ -38,6 +38,8 @@ class Interpreter {
     std::shared_ptr<Suspension> suspension{};  ///< Context::suspension, for the line's command
     /// The arguments of the script that is run; null: $1 and so on are plain text.
     const std::vector<std::string>* arguments = nullptr;
+    /// Starts a line as a job, from this node; null where there are no jobs.
+    std::function<void(const std::string& line, const CurrentNode& current)> start_in_background{};
   };
 
   Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
@@ -115,6 +117,8 @@ class Interpreter {
   int read_at_once(const std::vector<PlannedRead>& reads);
   Surroundings with_client(Client& client) const;
   void remember(const std::string& line);
+  std::optional<std::string> job_of(const std::string& line) const;
+  void start_job(const std::string& line);
   std::optional<Clock::time_point> timed_since() const;
   void print_time(std::optional<Clock::time_point> begin);
   void refuse_writes(const Command& command) const;

@@ -25,6 +25,7 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
 
@@ -49,20 +50,6 @@ std::vector<std::string> lock_paths(const LockManager& locks) {
 
 std::string shown_line(const std::string& line, const OutputStyle& style) {
   return style.err_is_terminal ? escape_for_terminal(line) : line;
-}
-
-/// The line without its last word, if that is an unquoted `&` after another word.
-std::optional<std::string> background_line(const std::string& line) {
-  // A quick check that excludes most lines.
-  const auto end = line.find_last_not_of(white_space);
-  if (end == std::string::npos || line[end] != '&') return std::nullopt;
-  try {
-    const auto words = split_words(line);
-    if (words.size() < 2 || words.back().text != "&" || words.back().quoted) return std::nullopt;
-    return line.substr(0, line.find_last_not_of(white_space, words.back().begin - 1) + 1);
-  } catch (const UsageError&) {
-    return std::nullopt;  // the interpreter will report the error
-  }
 }
 
 /// News of the shell itself.
@@ -114,6 +101,9 @@ Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surrou
       nodes_(around.client, loop.wake_fd()),
       jobs_(monitor),
       background_(monitor, loop.wake_fd(), around_, jobs_) {
+  around_.start_in_background = [this](const std::string& line, const CurrentNode& current) {
+    background_.request(line, current);
+  };
   around_.services.jobs = &jobs_;
   for (const auto& line : history_file_.load()) LineEditor::remember(line);
   // The command's thread reads the file while the main thread accepts no lines.
@@ -246,13 +236,6 @@ Completion Shell::complete(const CompletionRequest& request) {
 }
 
 void Shell::start(const std::string& line) {
-  if (const auto background = background_line(line);
-      background && !is_drop_in() && !around_.transaction.get().is_open()) {
-    around_.history.get().add(line);
-    background_.start(*background);
-    status_ = status::ok;
-    return;
-  }
   launch(line, [line](Interpreter& interpreter) { return interpreter.run_line(line); });
 }
 
@@ -294,7 +277,9 @@ void Shell::launch(const std::string& line, std::function<int(Interpreter&)> bod
 
 /// Handles the end of the command, and prompts if nothing else is to be run.
 void Shell::handle_jobs() {
-  if (command_ && command_->status() && drained()) {
+  const bool ended = command_ && command_->status();
+  if (!leaving_) background_.start_requested();
+  if (ended && drained()) {
     const int result = *command_->status();
     command_.reset();
     history_file_.set_mistake(command_line_, is_mistake(result));
@@ -488,14 +473,36 @@ std::string Shell::prompt() const {
   return text;
 }
 
-BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line) {
+BackgroundJobs::BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around,
+                               JobTable& table)
+    : monitor_(monitor), wake_fd_(wake_fd), around_(std::move(around)), table_(table) {
+  around_.background = true;
+  around_.start_in_background = [this](const std::string& line, const CurrentNode& current) {
+    request(line, current);
+  };
+}
+
+void BackgroundJobs::request(const std::string& line, const CurrentNode& current) {
+  auto request = std::make_unique<const Request>(Request{line, current});
+  monitor_.change(
+      [&](const Monitor::Held& held) { requests_(held).push_back(std::move(request)); });
+  eventfd_write(wake_fd_, 1);
+}
+
+void BackgroundJobs::start_requested() {
+  const auto requests = monitor_.with_lock(
+      [&](const Monitor::Held& held) { return std::exchange(requests_(held), {}); });
+  for (const auto& one : requests) start(*one);
+}
+
+BackgroundJobs::Entry& BackgroundJobs::enter(const std::string& line, const CurrentNode& current) {
   const auto job = table_.add(without_secrets(line));
   around_.services.queue.add(
       Stream::Err, fmt::format("[{}] {}\n", job.number, shown_line(job.line, around_.style)));
   return jobs_.emplace_back(Entry{.number = job.number,
                                   .line = line,
                                   .history = {},
-                                  .current = around_.current.get(),
+                                  .current = current,
                                   .transaction = Transaction(monitor_)});
 }
 
@@ -508,18 +515,17 @@ void BackgroundJobs::attach(Entry& entry, std::unique_ptr<Job> job) {
 }
 
 int BackgroundJobs::adopt(std::unique_ptr<Job> job, const std::string& line) {
-  auto& entry = enter(line);
+  auto& entry = enter(line, around_.current.get());
   attach(entry, std::move(job));
   return entry.number;
 }
 
-void BackgroundJobs::start(const std::string& line) {
-  Entry& entry = enter(line);
+void BackgroundJobs::start(const Request& request) {
+  Entry& entry = enter(request.line, request.current);
   auto around = around_;
   around.history = entry.history;
   around.current = entry.current;
   around.transaction = entry.transaction;
-  around.background = true;
   around.style.job = std::make_shared<const std::atomic<int>>(entry.number);
   attach(entry, std::make_unique<Job>(
                     monitor_, wake_fd_, [around, &line = entry.line](const std::stop_token& stop) {

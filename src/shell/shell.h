@@ -25,14 +25,15 @@
 
 namespace zksh {
 
-/// Used on the main thread alone.
+/// Used on the main thread alone, except request.
 class BackgroundJobs {
  public:
-  BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around, JobTable& table)
-      : monitor_(monitor), wake_fd_(wake_fd), around_(std::move(around)), table_(table) {}
+  BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around, JobTable& table);
 
-  /// Starts a line, and prints its number.
-  void start(const std::string& line);
+  /// Leaves a line, and the node from which it counts, to start_requested. From any thread.
+  void request(const std::string& line, const CurrentNode& current);
+  /// Starts the lines that were requested, and prints their numbers.
+  void start_requested();
   /// Takes over a line that was started in the foreground; prints and returns its number.
   int adopt(std::unique_ptr<Job> job, const std::string& line);
   /// Reports and removes jobs that have ended.
@@ -54,7 +55,13 @@ class BackgroundJobs {
     std::unique_ptr<std::stop_callback<std::function<void()>>> on_stop{};
   };
 
-  Entry& enter(const std::string& line);
+  struct Request {
+    std::string line;
+    CurrentNode current;
+  };
+
+  void start(const Request& request);
+  Entry& enter(const std::string& line, const CurrentNode& current);
   void attach(Entry& entry, std::unique_ptr<Job> job);
   void report(int number, int result);
 
@@ -63,6 +70,7 @@ class BackgroundJobs {
   Interpreter::Surroundings around_;
   JobTable& table_;
   std::list<Entry> jobs_;
+  Guarded<std::vector<std::unique_ptr<const Request>>> requests_;
 };
 
 /// Used on the main thread alone.

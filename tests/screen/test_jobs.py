@@ -230,6 +230,58 @@ class Jobs(ShellTest):
         self.assertNotIn("topsecret", "\n".join(self.run_line(screen, "jobs", 2)))
 
 
+class LinesRunAgain(ShellTest):
+    """A line runs as it was typed, also where another command runs it: & is no word of it."""
+
+    def test_redo(self):
+        screen = self.start()
+        self.run_line(screen, "create /a x", 0)
+        self.assertEqual(self.run_line(screen, "wait --exists /b &", 1), ["[1] wait --exists /b"])
+        self.assertEqual(self.run_line(screen, "redo 1", 2), ["[2] wait --exists /b"])
+        self.assertEqual(self.run_line(screen, "history 2", 3), ["2 - wait --exists /b &", "3 - history 2"])
+        screen.type("redo 1 &\n")
+        screen.wait_for("[3] a background job has no history; `!1 &` runs line 1 in the background")
+        screen.wait_for("[3] exited with status 2: redo 1")
+        self.wait_prompt(screen, 5)
+        self.assertEqual(self.run_line(screen, "!1 &", 5), ["wait --exists /b & &", "[3] wait --exists /b"])
+        self.assertEqual(self.run_line(screen, "get /a > /dev/null; ls / | tr a-z A-Z", 6), ["A"])
+        self.assertEqual(self.run_line(screen, "redo 6", 7), ["A"])
+
+    def test_redo_of_a_line_that_would_delete_more(self):
+        screen = self.start()
+        self.run_line(screen, "create '/&'", 0)
+        self.run_line(screen, "create /a", 1)
+        screen.type("deleteall -y /a &\n")
+        screen.wait_for("[1] done: deleteall -y /a")
+        self.wait_prompt(screen, 3)
+        self.run_line(screen, "create /a", 3)
+        screen.type("redo 2\n")
+        screen.wait_for(lambda s: s.text().count("[1] done: deleteall -y /a") == 2)
+        self.wait_prompt(screen, 5)
+        self.assertEqual(self.run_line(screen, "ls /", 5), ["&"])
+
+    def test_source_and_find(self):
+        screen = self.start()
+        self.run_line(screen, "create '/&'", 0)
+        self.run_line(screen, "create -p /a/b", 1)
+        lines = self.file("lines", "cd /a\nwait --exists c &\ncd /\n")
+        self.assertEqual(self.run_line(screen, "source " + lines, 2), ["[1] wait --exists c"])
+        screen.type("create /a/c\n")
+        screen.wait_for("[1] done: wait --exists c")
+        self.wait_prompt(screen, 4)
+        screen.type("find /a -name b -exec 'deleteall -y {} &' \n")
+        screen.wait_for("[1] done: deleteall -y /a/b")
+        self.wait_prompt(screen, 5)
+        self.assertEqual(self.run_line(screen, "ls -R /", 5), ["/", "/&", "/a", "/a/c"])
+
+    def test_a_transaction_refuses_jobs(self):
+        screen = self.start()
+        screen.type("multi\n")
+        screen.wait_for("multi 1>")
+        screen.type("create /a &\n")
+        screen.wait_for("in a transaction, nothing runs in the background (to use & as a value, quote it)")
+
+
 class Timing(ShellTest):
     def test_the_time_comes_behind_the_output(self):
         screen = self.start()
