@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/suggestions.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "config/settings.h"
 
 #include <CLI/CLI.hpp>
@@ -16,6 +17,8 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <sys/stat.h>
 
 namespace zksh {
@@ -26,7 +29,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-[[noreturn]] void reject(const std::string& key, const std::string& origin) {
+[[noreturn]] void reject(const std::string& key, const std::string& place) {
   std::vector<std::string> names;
   for (const auto& known : Configuration::keys()) names.emplace_back(known.name);
   const auto similar = suggestions(key, names);
@@ -35,15 +38,48 @@ std::string environment(const char* name) {
     throw UsageError(
         fmt::format("{}: a line does not begin with a known key (it may hold a secret and is not "
                     "shown); `zksh --show-config` lists the keys",
-                    origin));
+                    place));
   throw UsageError(
-      fmt::format("{}: unknown key \"{}\"; did you mean {}?", origin, key, similar.front()));
+      fmt::format("{}: unknown key \"{}\"; did you mean {}?", place, key, similar.front()));
 }
 
 std::string unquoted(const std::string& text) {
   const bool quoted = text.size() >= 2 && text.front() == text.back() &&
                       (text.front() == '"' || text.front() == '\'');
   return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+/// The name in a line that begins with [; "" for [default], as in CLI11. A comment may follow.
+std::string section_of(std::string_view line, const std::string& place) {
+  const auto end = line.find(']');
+  if (end == std::string_view::npos)
+    throw UsageError(place + ": a section has no closing ]; write [NAME]");
+  const auto rest = trimmed(line.substr(end + 1));
+  if (!rest.empty() && !rest.starts_with('#') && !rest.starts_with(';'))
+    throw UsageError(place + ": only a # comment may stand behind the ] of a section");
+  const auto name = unquoted(std::string(trimmed(line.substr(1, end - 1))));
+  return name == "default" ? "" : name;
+}
+
+/// CLI11 reads each line by itself, as it does not tell which line an error is in.
+void add_line(ConfigurationFile& file, const std::string& section, const std::string& line,
+              std::size_t number, const std::string& place) {
+  CLI::ConfigBase format;
+  // Disables CLI11's lists: servers are separated by commas, a program's words by blanks.
+  format.arrayBounds('\x02', '\x03');
+  try {
+    std::istringstream stream(line);
+    for (const auto& item : format.from_config(stream)) {
+      auto parents = item.parents;
+      if (!section.empty()) parents.insert(parents.begin(), section);
+      file.sections[fmt::format("{}", fmt::join(parents, "."))].insert_or_assign(
+          item.name,
+          ConfigurationFile::Entry{.text = unquoted(item.inputs.empty() ? "" : item.inputs.front()),
+                                   .line = number});
+    }
+  } catch (const CLI::Error& error) {
+    throw UsageError(fmt::format("{}: {}", place, error.what()));
+  }
 }
 
 /// The names of the configuration files, lowest precedence first. They need not exist.
@@ -120,10 +156,11 @@ void Configuration::read_files(const std::optional<Value>& profile) {
   for (const auto& name : configuration_files())
     if (auto file = read_configuration_file(name)) {
       for (const auto& [section, values] : file->sections)
-        for (const auto& [key, text] : values) {
-          if (!values_.contains(key)) reject(key, name);
+        for (const auto& [key, entry] : values) {
+          const auto place = fmt::format("{}:{}", name, entry.line);
+          if (!values_.contains(key)) reject(key, place);
           if (!section.empty()) profiles.insert(section);
-          if (section.empty() && key == "profile") set(key, text, name);
+          if (section.empty() && key == "profile") set(key, entry.text, place);
         }
       files.push_back(std::move(*file));
     }
@@ -140,8 +177,10 @@ void Configuration::read_files(const std::optional<Value>& profile) {
     for (const auto& section : {std::string(), chosen.text}) {
       const auto found = file.sections.find(section);
       if (found == file.sections.end()) continue;
-      for (const auto& [key, text] : found->second)
-        set(key, text, section.empty() ? file.name : fmt::format("{} [{}]", file.name, section));
+      for (const auto& [key, entry] : found->second)
+        set(key, entry.text,
+            fmt::format("{}:{}{}", file.name, entry.line,
+                        section.empty() ? "" : fmt::format(" [{}]", section)));
     }
   values_["profile"] = chosen;
 }
@@ -175,18 +214,16 @@ std::optional<ConfigurationFile> read_configuration_file(const std::string& name
     if (cannot_be_seen(name)) return std::nullopt;
     throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(reason)));
   }
-  CLI::ConfigBase format;
-  // Disables CLI11's lists: servers are separated by commas, a program's words by blanks.
-  format.arrayBounds('\x02', '\x03');
   ConfigurationFile file{.name = name, .sections = {}};
-  try {
-    for (const auto& item : format.from_config(stream)) {
-      if (item.name == "++" || item.name == "--") continue;  // a section begins or ends
-      const auto section = fmt::format("{}", fmt::join(item.parents, "."));
-      file.sections[section][item.name] = unquoted(item.inputs.empty() ? "" : item.inputs.front());
-    }
-  } catch (const CLI::Error& error) {
-    throw UsageError(fmt::format("{}: {}", name, error.what()));
+  std::string section;
+  std::string text;
+  for (std::size_t number = 1; std::getline(stream, text); ++number) {
+    const auto place = fmt::format("{}:{}", name, number);
+    const auto line = trimmed(text);
+    if (line.starts_with('['))
+      section = section_of(line, place);
+    else
+      add_line(file, section, std::string(line), number, place);
   }
   // A directory can be opened, but not read.
   if (stream.bad()) throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));

@@ -21,7 +21,7 @@ class Configuration {
   struct Value {
     std::string text;
     std::string
-        origin;  ///< for the user: "--server", "$ZKSH_SERVER", "FILE", "FILE [prod]", "default"
+        origin;  ///< for the user: "--server", "$ZKSH_SERVER", "FILE:2", "FILE:7 [prod]", "default"
   };
   struct Key {
     std::string_view name;
@@ -36,7 +36,7 @@ class Configuration {
 
   /// Reads the existing files, the system's first, with the values of `profile`, or else of the
   /// profile that a file names. Throws UsageError if a file cannot be read, a key is unknown
-  /// (suggesting the nearest), or no file has the profile.
+  /// (suggesting the nearest), or no file has the profile; then no file's values are set.
   void read_files(const std::optional<Value>& profile);
   /// Sets a value, replacing the previous one: call it for files first, then the environment, then
   /// options.
@@ -44,7 +44,7 @@ class Configuration {
 
   const Value& operator[](std::string_view key) const { return values_.find(key)->second; }
   const std::string& text(std::string_view key) const { return (*this)[key].text; }
-  /// How messages name a value: "--tls-key", or "tls-key (FILE [prod])".
+  /// How messages name a value: "--tls-key", or "tls-key (FILE:7 [prod])".
   std::string described(std::string_view key) const;
   /// The value of a switch. Throws ValueError naming the key and its origin.
   bool is_on(std::string_view key) const;
@@ -62,8 +62,12 @@ class Configuration {
 
 struct ConfigurationFile {
   std::string name;
+  struct Entry {
+    std::string text;
+    std::size_t line = 0;  ///< its number
+  };
   /// Keys and values by section; "" is the part above the first section.
-  std::map<std::string, std::map<std::string, std::string>> sections;
+  std::map<std::string, std::map<std::string, Entry>> sections;
 };
 
 /// nullopt if there is no such file. Throws UsageError if it cannot be read or parsed. Blocks.

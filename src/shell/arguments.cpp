@@ -255,7 +255,15 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
   GivenOptions given;
   given.take(words);
   auto& config = arguments.configuration;
-  config.read_files(requested_profile(given.find("--profile")));
+  try {
+    config.read_files(requested_profile(given.find("--profile")));
+  } catch (const UsageError& error) {
+    // It lists the keys, so that the file can be mended.
+    if (!given.has("--show-config")) throw;
+    config = Configuration();
+    arguments.warning = error.what() + std::string("; no configuration file was read");
+    arguments.answer_status = status::usage;
+  }
   const auto* const drop_in = take_drop_in(given, program, config);
   arguments.drop_in = drop_in != nullptr;
   overlay_server(config);

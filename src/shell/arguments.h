@@ -52,6 +52,7 @@ struct Arguments {
   std::vector<std::string> session_options{};  ///< see Settings
   /// Text to print instead of doing anything else: --help or --version.
   std::optional<std::string> answer{};
+  int answer_status = 0;  ///< if not 0, the warning is printed, too
 };
 
 /// Parses the argument list, without the program's name, and the environment (ZKSH_SERVER,

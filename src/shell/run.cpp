@@ -621,7 +621,9 @@ int run(const Arguments& arguments) {
   if (arguments.answer)
     return base.run([&](const std::stop_token& stop) {
       queue.add(Stream::Out, *arguments.answer, stop);
-      return status::ok;
+      if (arguments.answer_status != status::ok)
+        queue.add(Stream::Err, "zksh: " + arguments.warning + '\n', stop);
+      return arguments.answer_status;
     });
   prepare_security(arguments.session.security);
   const auto [sandbox, started] = start_sandbox(base, style, arguments);
