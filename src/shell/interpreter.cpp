@@ -567,7 +567,11 @@ int Interpreter::not_connected() {
     out_.line("Not connected");
     return is_drop_in() ? status::ok : result;
   }
-  report_error(out_, Error("not connected; `connect [HOST:PORT]` opens a session", result));
+  // A script or a single command would be refused again.
+  report_error(out_, Error(refused && input_ != Input::Terminal
+                               ? "not connected"
+                               : "not connected; `connect [HOST:PORT]` opens a session",
+                           result));
   return result;
 }
 

@@ -211,7 +211,9 @@ class EventPrinter {
     if (!refusal.empty())
       warn(held, "authentication failed: " + refusal);
     else if (input_ != Input::Pipe)
-      warn(held, "authentication failed; the session is closed; `connect` opens a new one");
+      warn(held, input_ == Input::Terminal
+                     ? "authentication failed; the session is closed; `connect` opens a new one"
+                     : "authentication failed; the session is closed");
   }
 
   /// `conf output` may have changed it since the start.
