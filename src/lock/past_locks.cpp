@@ -7,6 +7,15 @@
 #include <utility>
 
 namespace zksh {
+namespace {
+
+/// The path of the semaphore whose contenders or leases may be below; empty if it is none.
+std::string_view semaphore_of(std::string_view lock) {
+  const auto name = base_name(lock);
+  return name == "locks" || name == "leases" ? parent_path(lock) : std::string_view();
+}
+
+}  // namespace
 
 PastLocks::PastLocks(std::function<bool(std::string_view)> is_lock, bool any_name, Report report)
     : is_lock_(std::move(is_lock)), any_name_(any_name), report_(std::move(report)) {}
@@ -16,14 +25,21 @@ void PastLocks::add_present(std::string_view path, std::int64_t session, std::in
   add(path, session, czxid, ctime);
 }
 
-void PastLocks::add(std::string_view path, std::int64_t session, std::int64_t zxid,
-                    std::int64_t time) {
+bool PastLocks::is_wanted(std::string_view lock, LockTag tag) const {
+  if (is_lock_(lock) && (any_name_ || tag != LockTag::Unknown)) return true;
+  const auto semaphore = semaphore_of(lock);
+  return !semaphore.empty() && (tag == LockTag::Lock || tag == LockTag::Lease) &&
+         (is_lock_(semaphore) || is_lock_(join_path(semaphore, "leases")));
+}
+
+PastTurn* PastLocks::add(std::string_view path, std::int64_t session, std::int64_t zxid,
+                         std::int64_t time) {
   const auto name = parse_lock_name(base_name(path));
-  if (!name || (!any_name_ && name->tag == LockTag::Unknown)) return;
+  if (!name) return nullptr;
   const auto lock = parent_path(path);
-  if (!is_lock_(lock)) return;
+  if (!is_wanted(lock, name->tag)) return nullptr;
   auto& queue = queues_[std::string(lock)];
-  if (!queue.czxids.emplace(name->text, zxid).second) return;
+  if (!queue.czxids.emplace(name->text, zxid).second) return nullptr;
   queue.names.push_back(name->text);
   const bool lease = name->tag == LockTag::Lease;
   const auto [turn, fresh] =
@@ -34,14 +50,37 @@ void PastLocks::add(std::string_view path, std::int64_t session, std::int64_t zx
                                                                  .session = session,
                                                                  .token = zxid,
                                                                  .asked = time});
-  if (!fresh) return;
+  if (!fresh) return nullptr;
   if (lease) {
     turn->second.acquired = time;
-    return;
+    semaphores_.emplace(semaphore_of(lock));
+    return &turn->second;
   }
   if (name->mode() == LockMode::Shared) ++queue.shared;
   // Another writer waits behind whoever is there.
   if (queue.turns.size() == 1 || queue.shared > 0) note_holders(queue, time);
+  return &turn->second;
+}
+
+/// Its contender is the one that holds the mutex.
+void PastLocks::add_wait(PastTurn& lease) {
+  const auto mutex = queues_.find(join_path(parent_path(lease.lock), "locks"));
+  if (mutex == queues_.end()) return;
+  for (auto& [key, turn] : mutex->second.turns) {
+    if (turn.session != lease.session || !turn.acquired) continue;
+    turn.has_lease = true;
+    lease.asked = turn.asked;
+  }
+}
+
+void PastLocks::report(PastTurn turn) const {
+  const std::string semaphore(semaphore_of(turn.lock));
+  const bool of_semaphore = semaphores_.contains(semaphore) && !semaphore.empty();
+  if (of_semaphore && !turn.lease) {
+    if (turn.has_lease) return;
+    turn.acquired.reset();  // it held the mutex only to wait for a lease
+  }
+  if (is_lock_(turn.lock) || (of_semaphore && is_lock_(semaphore))) report_(turn);
 }
 
 /// Notes who holds the lock now and did not before.
@@ -80,15 +119,19 @@ void PastLocks::remove(std::string_view path, PastTurn::End end, const LoggedTra
     queues_.erase(found);
   else if (matters)
     note_holders(queue, txn.time);
-  report_(turn);
+  report(std::move(turn));
 }
 
 void PastLocks::apply(const LoggedTransaction& txn, const std::vector<std::string>& ended) {
   using End = PastTurn::End;
   for (const auto& op : txn.operations) {
-    if (op.deletes()) remove(op.path, End::Released, txn);
-    if (op.creates() && op.ephemeral) add(op.path, txn.session, txn.zxid, txn.time);
+    if (!op.creates() || !op.ephemeral) continue;
+    auto* const turn = add(op.path, txn.session, txn.zxid, txn.time);
+    if (turn && turn->lease) add_wait(*turn);
   }
+  // Last, since a multi may give up the mutex before it takes the lease.
+  for (const auto& op : txn.operations)
+    if (op.deletes()) remove(op.path, End::Released, txn);
   for (const auto& path : ended) remove(path, txn.expired() ? End::Expired : End::Closed, txn);
 }
 
@@ -97,7 +140,7 @@ void PastLocks::report_open() {
   for (const auto& [path, queue] : queues_)
     for (const auto& [key, turn] : queue.turns) open.push_back(&turn);
   std::ranges::sort(open, {}, &PastTurn::token);
-  for (const auto* const turn : open) report_(*turn);
+  for (const auto* const turn : open) report(*turn);
 }
 
 }  // namespace zksh

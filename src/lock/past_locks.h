@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace zksh {
@@ -28,9 +29,11 @@ struct PastTurn {
   std::string node{};  ///< the name of its first node
   LockMode mode = LockMode::Exclusive;
   bool lease = false;  ///< of a semaphore: it is held as soon as it exists
+  /// In the queue for a semaphore's leases: it got one, whose turn has its wait.
+  bool has_lease = false;
   std::int64_t session = 0;
   std::int64_t token = 0;  ///< the zxid that created the node
-  std::int64_t asked = 0;  ///< milliseconds since 1970, as the next ones
+  std::int64_t asked = 0;  ///< milliseconds since 1970, as the next ones; for a lease or before
   std::optional<std::int64_t> acquired{};
   std::optional<std::int64_t> ended{};
   End end = End::Open;
@@ -38,11 +41,14 @@ struct PastTurn {
 };
 
 /// Follows the queues of all locks whose contenders have names that zksh knows (parse_lock_name).
+/// Of a semaphore (recipes/semaphore.cpp), a turn is that of a lease, with the wait of its
+/// contender in PATH/locks; or that of a contender without a lease, which has waited all the time.
 class PastLocks {
  public:
   using Report = std::function<void(const PastTurn&)>;
-  /// `is_lock`: whether a node is of interest. `any_name`: any sequential ephemeral is a contender,
-  /// also those whose names tell of no lock. `report` is called when a turn ends.
+  /// `is_lock`: whether a node is of interest; also the path of a semaphore. `any_name`: any
+  /// sequential ephemeral is a contender, also those whose names tell of no lock. `report` is
+  /// called when a turn ends.
   PastLocks(std::function<bool(std::string_view lock)> is_lock, bool any_name, Report report);
 
   /// An ephemeral that is there at the beginning.
@@ -60,7 +66,11 @@ class PastLocks {
     std::map<std::string, PastTurn, std::less<>> turns{};  ///< by LockName::key
     std::size_t shared = 0;                                ///< turns that are not exclusive
   };
-  void add(std::string_view path, std::int64_t session, std::int64_t zxid, std::int64_t time);
+  bool is_wanted(std::string_view lock, LockTag tag) const;
+  /// Null if it is no new contender.
+  PastTurn* add(std::string_view path, std::int64_t session, std::int64_t zxid, std::int64_t time);
+  void add_wait(PastTurn& lease);
+  void report(PastTurn turn) const;
   void remove(std::string_view path, PastTurn::End end, const LoggedTransaction& txn);
   static void note_holders(Queue& queue, std::int64_t time);
 
@@ -68,6 +78,7 @@ class PastLocks {
   bool any_name_;
   Report report_;
   std::unordered_map<std::string, Queue> queues_{};
+  std::unordered_set<std::string> semaphores_{};  ///< the paths of those that had a lease
 };
 
 }  // namespace zksh

@@ -324,6 +324,19 @@ class Locks(TxnsTest):
         self.assertTrue(turns[0]["endedBy"])
 
 
+    def test_a_semaphore_by_its_path(self):
+        holder = self.start("semaphore", "/sema", "1", "--", "sh", "-c", "read line")
+        self.wait_until(lambda: self.znodes.exists(self.root + "/sema/leases") and self.znodes.children(self.root + "/sema/leases"))
+        waiter = self.start("semaphore", "/sema", "1", "--", "true")
+        self.wait_until(lambda: self.znodes.children(self.root + "/sema/locks"))
+        self.assertRegex(self.txns("--locks", self.root + "/sema").splitlines()[-1], r"/sema/locks/.*, still waiting$")
+        holder.communicate(b"\n", timeout=20)
+        self.assertEqual(waiter.wait(20), 0)
+        turns = [json.loads(line) for line in self.txns("--locks", "-o", "json", self.root + "/sema").splitlines()]
+        self.assertEqual([(turn["mode"], turn["path"]) for turn in turns], [("lease", self.root + "/sema/leases")] * 2)
+        self.assertGreater(turns[1]["waitedMs"], 0)
+
+
 class By(TxnsTest):
     def test_what_fills_the_disk(self):
         self.zksh("create /big " + "x" * 5000, "create /small y", "set /small z")

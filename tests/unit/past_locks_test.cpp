@@ -12,8 +12,8 @@ using End = PastTurn::End;
 /// A history that is made up, a transaction each second.
 class History {
  public:
-  explicit History(bool any_name = false)
-      : locks_([](std::string_view) { return true; }, any_name,
+  explicit History(bool any_name = false, std::string only = "")
+      : locks_([only](std::string_view lock) { return only.empty() || lock == only; }, any_name,
                [this](const PastTurn& turn) { turns.push_back(turn); }) {}
 
   void create(std::int64_t session, const std::string& path) {
@@ -21,6 +21,18 @@ class History {
   }
   void remove(std::int64_t session, const std::string& path) {
     apply(session, {.type = TxnType::Delete, .path = path});
+  }
+  /// In one multi.
+  void exchange(std::int64_t session, const std::string& removed, const std::string& created) {
+    ++zxid_;
+    locks_.apply({.session = session,
+                  .cxid = 5,
+                  .zxid = zxid_,
+                  .time = 1000 * zxid_,
+                  .type = TxnType::Multi,
+                  .operations = {{.type = TxnType::Delete, .path = removed},
+                                 {.type = TxnType::Create, .path = created, .ephemeral = true}}},
+                 {});
   }
   void close(std::int64_t session, bool expired, const std::vector<std::string>& paths) {
     ++zxid_;
@@ -121,6 +133,54 @@ TEST(PastLocks, LeasesAreHeldAtOnce) {
   ASSERT_EQ(history.turns.size(), 2U);
   EXPECT_TRUE(history.turns[1].lease);
   EXPECT_EQ(history.turns[1].acquired, 2000);
+}
+
+TEST(PastLocks, ASemaphoresLeaseHasTheWaitOfItsContender) {
+  const auto contender = [](int number) {
+    return "/s/locks/_c_0a1b2c3d-0000-4000-8000-0000000000aa-lock-000000000" +
+           std::to_string(number);
+  };
+  const auto lease = [](int number) {
+    return "/s/leases/_c_0a1b2c3d-0000-4000-8000-0000000000bb-lease-000000000" +
+           std::to_string(number);
+  };
+  for (const auto* const only : {"", "/s", "/s/leases"}) {
+    History history(*only != '\0', only);
+    history.create(1, contender(1));
+    history.create(1, lease(1));
+    history.remove(1, contender(1));
+    history.create(2, contender(2));  // at 4 s
+    history.remove(1, lease(1));
+    history.exchange(2, contender(2), lease(2));
+    history.remove(2, lease(2));
+    ASSERT_EQ(history.turns.size(), 2U) << only;
+    EXPECT_EQ(history.turns[0].asked, 1000);
+    EXPECT_EQ(history.turns[0].acquired, 2000);
+    EXPECT_EQ(history.turns[1].asked, 4000);
+    EXPECT_EQ(history.turns[1].acquired, 6000);
+    EXPECT_TRUE(history.turns[1].lease);
+    history.create(3, contender(3));
+    history.remove(3, contender(3));
+    history.create(4, contender(4));
+    history.end();
+    if (std::string_view(only) == "/s/leases") continue;
+    ASSERT_EQ(history.turns.size(), 4U) << only;
+    EXPECT_FALSE(history.turns[2].acquired);
+    EXPECT_EQ(history.turns[3].end, End::Open);
+    EXPECT_FALSE(history.turns[3].acquired);
+  }
+}
+
+TEST(PastLocks, ALockThatIsCalledLocksIsOne) {
+  History history(true, "/s");
+  history.create(1, "/s/locks/lock-0000000001");
+  history.end();
+  EXPECT_TRUE(history.turns.empty());
+  History below;
+  below.create(1, "/s/locks/lock-0000000001");
+  below.end();
+  ASSERT_EQ(below.turns.size(), 1U);
+  EXPECT_TRUE(below.turns[0].acquired);
 }
 
 TEST(PastLocks, WhoWasThereBefore) {
