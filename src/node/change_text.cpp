@@ -109,7 +109,12 @@ std::string list_field(const std::vector<std::string>& names) {
 std::string value_excerpt(const Data& data, bool ascii) {
   if (!data) return "null";
   // Avoids escaping a value of a megabyte for one line.
-  const auto beginning = escape_for_terminal(data->substr(0, 4 * widest_value));
+  std::string quoted;
+  for (const char byte : data->substr(0, 4 * widest_value)) {
+    if (byte == '"' || byte == '\\') quoted += '\\';
+    quoted += byte;
+  }
+  const auto beginning = escape_for_terminal(quoted);
   const auto cut = cut_to_width(beginning, widest_value, ascii ? "..." : "…");
   const bool whole = cut == beginning && data->size() <= 4 * widest_value;
   return whole ? '"' + cut + '"' : fmt::format("\"{}\" ({} bytes)", cut, data->size());
