@@ -89,6 +89,8 @@ void DataFiles::look() {
     const auto status = fs::status(place, problem);
     if (problem) throw ValueError(fmt::format("cannot read {}: {}", place, problem.message()));
     if (!fs::is_directory(status)) {
+      if (!fs::is_regular_file(status))
+        throw ValueError(fmt::format("{} is neither a file nor a directory", place));
       add_file(place);
       continue;
     }
@@ -149,10 +151,11 @@ void DataFiles::add_file(const std::string& path) {
     snapshots_.push_back({path, *zxid});
     return;
   }
-  bool other = false;
-  LogFile log(path, [&](const Flaw& flaw) { other = other || flaw.kind == Flaw::Kind::NotALog; });
+  std::optional<Flaw::Kind> flaw;
+  LogFile log(path, [&](const Flaw& one) { flaw = one.kind; });
   const auto first = log.next();
-  if (other)
+  if (flaw == Flaw::Kind::Empty) throw ValueError(path + " is empty");
+  if (flaw == Flaw::Kind::NotALog)
     throw ValueError(
         fmt::format("{} is neither a transaction log nor a snapshot of ZooKeeper", path));
   logs_.push_back({path, first ? zxid_of(first->body) : 0});
