@@ -21,7 +21,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <deque>
+#include <poll.h>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
 
 namespace zksh::command_txns {
 namespace {
@@ -84,6 +89,10 @@ TransactionFilter filter_of(const Context& cx, const Args& a) {
   TransactionCriteria criteria{.recursive = a.recursive, .errors = a.errors};
   if (a.from) criteria.from = parse_moment(*a.from, "--from");
   if (a.to) criteria.to = parse_moment(*a.to, "--to");
+  const auto& [from, to] = std::tie(criteria.from, criteria.to);
+  if ((from.time && to.time && *to.time < *from.time) ||
+      (from.zxid && to.zxid && *to.zxid < *from.zxid))
+    throw ValueError("--to is before --from, so nothing is between them");
   if (a.session) criteria.session = parse_session_id(*a.session, "--session");
   for (const auto& path : a.paths) criteria.paths.push_back(cx.resolve(path));
   if (a.ops) criteria.events = parse_txn_events(*a.ops, "--op");
@@ -152,6 +161,12 @@ class History {
   bool damaged_ = false;
 };
 
+/// Whether nobody reads the pipe that the results go to: `txns --follow | head -1`.
+bool is_reader_gone(const Output& out) {
+  pollfd pipe{.fd = out.redirected() ? out.descriptor() : STDOUT_FILENO, .events = 0, .revents = 0};
+  return poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
+}
+
 /// Prints lines, or keeps the last ones.
 class LinePrinter {
  public:
@@ -199,6 +214,7 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
   while (!history.read(a.follow, add)) {
     constexpr std::chrono::milliseconds between_looks{200};
     printer.flush();
+    if (is_reader_gone(cx.out)) return status::signal_base + SIGPIPE;
     cx.client.monitor().sleep_until(cx.stop, Clock::now() + between_looks);
     if (cx.stop.stop_requested()) throw Cancelled();
     files.refresh();
@@ -395,8 +411,10 @@ void print_finding(Context& cx, const Finding& finding) {
     return cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", plain_field(finding.file), finding.offset,
                        zxid_text(finding.from), zxid_text(finding.to), finding.harmless ? 1 : 0,
                        plain_field(finding.problem), plain_field(finding.remedy));
-  cx.out.line("{}{}:{}: {}\n  {}", finding.harmless ? "harmless: " : "", cx.out.shown(finding.file),
-              finding.offset, cx.out.shown(finding.problem), cx.out.shown(finding.remedy));
+  // What is at no place of the file is at its beginning.
+  const auto place = finding.offset == 0 ? "" : fmt::format(":{}", finding.offset);
+  cx.out.line("{}{}{}: {}\n  {}", finding.harmless ? "harmless: " : "", cx.out.shown(finding.file),
+              place, cx.out.shown(finding.problem), cx.out.shown(finding.remedy));
 }
 
 int run_check(Context& cx, const DataFiles& files) {
@@ -436,9 +454,26 @@ int run_check(Context& cx, const DataFiles& files) {
   return result.problems == 0 && result.starts ? status::ok : status::failure;
 }
 
+/// Refuses options that would be ignored.
+void require_used(const Args& a) {
+  const std::string_view how = a.check ? "--check" : a.locks ? "--locks" : a.by ? "--by" : "";
+  if (how.empty()) return;
+  const bool selects = a.check;  // only all of the files can be checked
+  for (const auto& [given, name] : {std::pair(a.data, "--data"),
+                                    {a.errors, "--errors"},
+                                    {a.ops.has_value() && !a.by, "--op"},
+                                    {a.recursive && selects, "--recursive"},
+                                    {a.session && selects, "--session"},
+                                    {a.from && selects, "--from"},
+                                    {a.to && selects, "--to"},
+                                    {!a.paths.empty() && selects, "a path"}})
+    if (given) throw SyntaxError(fmt::format("{} cannot be used with {}", name, how));
+}
+
 int run(Context& cx, const Args& a) {
   if (a.places.empty())
     throw SyntaxError("--in DIR says where the files are: a server's dataDir or dataLogDir");
+  require_used(a);
   DataFiles files(a.places);
   if (a.check && a.last) throw UsageError("--check names all problems: no -n with it");
   if (a.check) return run_check(cx, files);

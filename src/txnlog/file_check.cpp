@@ -84,16 +84,12 @@ class Checker {
           base_ = file;
         }
         ++result_.snapshots;
-      } catch (const Cancelled&) {
-        throw;
-      } catch (const ValueError&) {
-        throw;
-      } catch (const Error& error) {
-        const std::string text = error.what();
+      } catch (const DamagedSnapshot& damage) {
         add({.file = file.path,
+             .offset = damage.offset(),
              .from = file.zxid,
              .to = file.zxid,
-             .problem = text.substr(std::min(text.size(), file.path.size() + 1)),
+             .problem = damage.problem(),
              .remedy = base_ ? "remove the file; there is a newer one"
                              : "remove the file: servers take an older snapshot, if there is one, "
                                "and the logs after it"});

@@ -2,7 +2,6 @@
 #include "txnlog/snapshot.h"
 
 #include "base/checksum.h"
-#include "base/error.h"
 #include "base/fd.h"
 #include "base/inflate.h"
 #include "base/jute.h"
@@ -347,6 +346,10 @@ class SnapshotParser {
 
 }  // namespace
 
+DamagedSnapshot::DamagedSnapshot(const std::string& file, std::uint64_t offset,
+                                 const std::string& problem)
+    : Error(fmt::format("{}:{}: {}", file, offset, problem)), offset_(offset), problem_(problem) {}
+
 bool is_snapshot(const std::string& path) {
   RawFile file(path);
   std::string beginning(snappy_magic.size(), '\0');
@@ -371,7 +374,7 @@ SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visito
   } catch (const ValueError&) {
     throw;  // it cannot be read
   } catch (const Error& error) {
-    throw Error(fmt::format("{}:{}: {}", path, offset, error.what()));
+    throw DamagedSnapshot(path, offset, error.what());
   }
 }
 

@@ -1,6 +1,8 @@
 // Snapshot: reads a snapshot of a tree, plain or packed, and checks it.
 #pragma once
 
+#include "base/error.h"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,12 +52,23 @@ struct SnapshotEnd {
   std::uint64_t nodes = 0;
 };
 
+/// A snapshot is damaged or cut off; the message names the file and the place.
+class DamagedSnapshot final : public Error {
+ public:
+  DamagedSnapshot(const std::string& file, std::uint64_t offset, const std::string& problem);
+  std::uint64_t offset() const { return offset_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::uint64_t offset_;
+  std::string problem_;
+};
+
 /// Whether a file begins as a snapshot, packed or not. Throws ValueError if it cannot be read.
 bool is_snapshot(const std::string& path);
 
-/// Reads a whole snapshot, of at most 8 GiB when unpacked, node by node. Throws Error, which names
-/// the file and the place, if it is damaged or cut off: what was visited is then worth nothing;
-/// Cancelled on a stop.
+/// Reads a whole snapshot, of at most 8 GiB when unpacked, node by node. Throws DamagedSnapshot,
+/// and what was visited is then worth nothing; Cancelled on a stop.
 SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visitor,
                           const std::stop_token& stop);
 

@@ -115,6 +115,29 @@ class Lines(TxnsTest):
             self.assertEqual((status, out), (2, ""), words)
             self.assertTrue(err)
 
+    def test_what_would_be_ignored_is_refused(self):
+        for words, text in ((["--check", "/app"], "a path cannot be used with --check"), (["--check", "--op", "create"], "--op cannot"),
+                            (["--check", "--from", "-1h"], "--from cannot"), (["--locks", "--op", "create"], "--op cannot"),
+                            (["--locks", "-d"], "--data cannot"), (["--by", "path", "--errors"], "--errors cannot"),
+                            (["--from", "now", "--to", "-1h"], "--to is before --from"), (["--from", "0x2", "--to", "0x1"], "--to is")):
+            status, out, err = self.run_zksh("txns", "--in", self.data, *words)
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertIn(text, err)
+
+    def test_what_is_no_file(self):
+        fifo = self.file("fifo")
+        os.mkfifo(fifo)
+        empty = self.file("empty", "")
+        for command in ("txns", "dump"):
+            for place, text in ((fifo, "neither a file nor a directory"), ("/dev/null", "neither a file"), (empty, "is empty")):
+                status, out, err = self.run_zksh(command, "--in", place, *(["/"] if command == "dump" else []))
+                self.assertEqual((status, out), (2, ""), place)
+                self.assertIn(text, err)
+
+    def test_quotes_in_values(self):
+        self.znodes.set(self.root, b'cmd="x"')
+        self.assertIn(r'"cmd=\"x\""', self.txns("-d", "--op", "set", self.root))
+
     def test_nothing_is_written(self):
         place = self.copied()
         before = [(entry, os.stat(entry).st_mtime_ns) for entry in sorted(glob.glob(place + "/**", recursive=True))]
@@ -138,6 +161,14 @@ class Follow(TxnsTest):
         follower.send_signal(signal.SIGINT)
         self.assertEqual(follower.wait(10), 130)
         self.assertEqual(follower.stderr.read(), b"")
+
+
+    def test_a_reader_that_has_gone(self):
+        follower = self.start("-o", "plain", "txns", "--in", self.data, "--follow", "-R", self.root, server="127.0.0.1:1")
+        follower.stdout.readline()
+        follower.stdout.close()
+        self.assertEqual(follower.wait(10), 141)  # without another transaction
+        follower.stdout = None
 
 
 class Damage(TxnsTest):
@@ -201,7 +232,7 @@ class Damage(TxnsTest):
         self.place = self.copied()
         for path in glob.glob(self.place + "/version-2/snapshot.*") + self.logs(self.place)[:-1]:
             os.unlink(path)
-        self.assertIn("no intact snapshot", self.txns("--check", "-R", place=self.place, status=1))
+        self.assertIn("no intact snapshot", self.txns("--check", place=self.place, status=1))
         status, _, err = self.run_zksh("dump", "--in", self.place, "/")
         self.assertEqual(status, 1)
         self.assertIn("there is no readable snapshot", err)

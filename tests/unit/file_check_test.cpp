@@ -105,6 +105,8 @@ TEST(FileCheck, Snapshots) {
   EXPECT_FALSE(check(directory).result.starts);
   directory.write("snapshot.4", snapshot_bytes({}, 4, true));
   EXPECT_THAT(check(directory).texts(), HasSubstr("a wrong checksum"));
+  EXPECT_EQ(check(directory).findings[0].problem, "a wrong checksum");
+  EXPECT_GT(check(directory).findings[0].offset, 0U);
   directory.write("snapshot.3", snapshot_bytes({}, 9));
   EXPECT_THAT(check(directory).texts(), HasSubstr("the logs end at 0x5, before the snapshot"));
   EXPECT_TRUE(check(directory).result.starts);
