@@ -1,6 +1,7 @@
 // create: create a node.
 #include "client/server_version.h"
 #include "command/command.h"
+#include "config/settings.h"
 #include "node/acl_argument.h"
 #include "node/node_json.h"
 #include "node/parents.h"
@@ -71,8 +72,10 @@ void print_code(Context& cx, const ZkError& error) {
 }
 
 /// Names the missing parent, for a person who reads that the node to be created does not exist.
+/// Piped input and what runs in the place of zkCli get zkCli's words.
 void name_missing_parent(const Context& cx, const ZkError& error) {
-  if (error.code() != code::no_node || cx.input != Input::Terminal || cx.out.json()) return;
+  const bool as_zkcli = cx.input == Input::Pipe || cx.services.settings.drop_in;
+  if (error.code() != code::no_node || as_zkcli || cx.out.json()) return;
   const ZkError missing(error.code(), std::string(parent_path(error.path())));
   if (missing.path() == "/") throw ZkError(missing);  // the chroot's: -p would not help
   throw ZkError(missing, " (`create -p` creates the parents, too)");
