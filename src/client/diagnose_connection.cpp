@@ -50,9 +50,10 @@ std::string outcome_of(const Attempt& attempt, bool answered) {
   if (!attempt.socket) return attempt.problem;
   if (auto error = error_of(attempt.socket); !error.empty()) return error;
   if (!attempt.problem.empty()) return attempt.problem;
-  return answered ? "reachable, but not serving (frozen, starting, without a quorum, or not a "
-                    "ZooKeeper server)"
-                  : "no answer";
+  return answered
+             ? "reachable, but not serving (frozen, starting, without a quorum, a port for TLS, "
+               "or not a ZooKeeper server)"
+             : "no answer";
 }
 
 /// Attempts that were given their time.

@@ -149,7 +149,12 @@ void load_authorities(SSL_CTX* context, const TlsSettings& settings) {
 void load_key(SSL_CTX* context, const TlsSettings& settings) {
   const auto& ssl = open_ssl();
   constexpr auto what = "the client certificate's key";
-  store_of(what, settings.key);
+  const auto bytes = store_of(what, settings.key);
+  if (settings.key == settings.certificate && bytes.find("PRIVATE KEY-----") == std::string::npos)
+    throw UsageError(fmt::format(
+        "the client certificate {} has no key in its file; name the key's file with tls-key "
+        "(--tls-key FILE), or add the key to the file",
+        settings.certificate));
   KeyPassword password{.text = settings.key_password.text};
   ssl.SSL_CTX_set_default_passwd_cb(context, give_password);
   ssl.SSL_CTX_set_default_passwd_cb_userdata(context, &password);

@@ -10,7 +10,7 @@ from server_case import ServerTest  # noqa: E402
 from waiting import wait_until  # noqa: E402
 from zksh import ZKSH, environment  # noqa: E402
 
-NOT_SERVING = "reachable, but not serving (frozen, starting, without a quorum, or not a ZooKeeper server)"
+NOT_SERVING = "reachable, but not serving (frozen, starting, without a quorum, a port for TLS, or not a ZooKeeper server)"
 
 
 def fetched(version):

@@ -212,7 +212,7 @@ class Tls(TlsCase):
 
     def test_files_that_cannot_be_used(self):
         for words, expected in ((["--tls-ca", "/nonexistent"], "No such file"), (["--tls-ca", __file__], "no certificate"),
-                                (["--tls-cert", "/nonexistent"], "No such file"), (["--tls-cert", self.ca], "key"),
+                                (["--tls-cert", "/nonexistent"], "No such file"), (["--tls-cert", self.ca], "has no key in its file; name the key's file with tls-key"),
                                 (["--tls-cert", self.client, "--tls-key", __file__], "key"),
                                 (["--tls-key", self.client], "give it with --tls-cert")):
             with self.subTest(words=words):
