@@ -33,18 +33,19 @@ constexpr NamedValues<State, 5> state_names{{{"serving", State::Serving},
                                              {"frozen", State::Frozen},
                                              {"stopped", State::Stopped}}};
 
-void show(Context& cx, const Sandbox& sandbox) {
+/// `places`: also where the data are, which a column of paths would push over 80 columns.
+void show(Context& cx, const Sandbox& sandbox, bool places) {
   const auto servers = sandbox.status();
   std::size_t widest = std::string_view("address").size();
   for (const auto& server : servers) widest = std::max(widest, server.address.size());
   const auto add_row = [&](const auto& number, std::string_view address, std::string_view state,
-                           std::string_view role) {
+                           std::string_view role, const std::string& data) {
     if (cx.out.plain())
-      cx.out.line("{}\t{}\t{}\t{}", number, address, state, role);
+      cx.out.line("{}\t{}\t{}\t{}\t{}", number, address, state, role, data);
     else
       cx.out.line("{:<6}  {:<{}}  {:<9}  {}", number, address, widest, state, role);
   };
-  if (!cx.out.json() && !cx.out.plain()) add_row("server", "address", "state", "role");
+  if (!cx.out.json() && !cx.out.plain()) add_row("server", "address", "state", "role", "");
   for (const auto& server : servers) {
     const auto state = name_of(state_names, server.state);
     if (cx.out.json())
@@ -52,10 +53,15 @@ void show(Context& cx, const Sandbox& sandbox) {
                          .set("serverId", server.number)
                          .set("server", server.address)
                          .set("state", state)
-                         .set("role", Json::text_or_null(server.role)));
+                         .set("role", Json::text_or_null(server.role))
+                         .set("dataDir", server.data));
     else
-      add_row(server.number, server.address, state, server.role.empty() ? "-" : server.role);
+      add_row(server.number, server.address, state, server.role.empty() ? "-" : server.role,
+              server.data);
   }
+  if (!places || cx.out.json() || cx.out.plain()) return;
+  cx.out.line("\ndata, for `txns --in` and `dump --in`:");
+  for (const auto& server : servers) cx.out.line("{:<6}  {}", server.number, server.data);
 }
 
 void act(Context& cx, Sandbox& sandbox, Action action, int server) {
@@ -63,7 +69,9 @@ void act(Context& cx, Sandbox& sandbox, Action action, int server) {
     case Action::Stop:
       return sandbox.stop(server);
     case Action::Start:
-      return sandbox.start(server, cx.stop);
+      return sandbox.start(server, cx.stop, [&] {
+        cx.out.err_line("waiting until server {} serves: the servers elect a leader", server);
+      });
     case Action::Freeze:
       return sandbox.freeze(server);
     case Action::Thaw:
@@ -77,7 +85,7 @@ int run(Context& cx, const Args& a) {
   if (a.action && !a.server)
     throw SyntaxError(fmt::format("{}: which server?", name_of(action_names, *a.action)));
   if (a.action) act(cx, *cx.services.sandbox, *a.action, *a.server);
-  show(cx, *cx.services.sandbox);
+  show(cx, *cx.services.sandbox, !a.action);
   return status::ok;
 }
 
@@ -93,11 +101,13 @@ extern const Command sandbox_command = make_command<Args>(
          "on\nlocal ports. The servers and their data are removed when zksh exits.\n\nstop kills a "
          "server, like a power failure; start restarts it with its data.\nfreeze suspends a "
          "server: its connections stay open, but nothing answers until thaw.\n\nA server is "
-         "serving, no-quorum (running, but too few others are), starting, frozen\nor stopped.",
+         "serving, no-quorum (running, but too few others are), starting, frozen\nor stopped. The "
+         "list also says where each has its data.",
      .examples = {{"sandbox", "List the servers and their roles."},
                   {"sandbox stop 1", "Kill server 1."},
                   {"sandbox start 1", "Restart it."}},
-     .json = "serverId server state role",
+     .json = "serverId server state role dataDir",
+     .json_fields = {{"dataDir", "string", "The directory of its data."}},
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

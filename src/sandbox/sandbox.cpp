@@ -160,6 +160,7 @@ DigestAuthenticationProvider.superDigest=super:WCo+aqEZfTf8oYIQkfqdYXKhC3M=
 
 using namespace std::chrono_literals;
 constexpr auto start_limit = 60s;
+constexpr auto patience = 3s;  // then it is said what is waited for
 constexpr auto answer_limit = 500ms;
 /// How often to ask a starting server whether it serves.
 constexpr auto question_interval = 10ms;
@@ -295,21 +296,25 @@ std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
   const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!log) throw Error(fmt::format("cannot write {}: {}", log_path.string(), strerror(errno)));
   return std::make_shared<Process>(
-      monitor_, directory_.guarded(
-                    {.words = {java_.java,
-                               // For a fast start rather than a fast server.
-                               "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
-                               filled_ ? "-Xmx4g" : "-Xmx512m",
-                               // Keeps what a killed JVM leaves behind in its directory.
-                               "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
-                               "-Djava.io.tmpdir=" + home.string(),
-                               "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                               "-Dzookeeper.jmx.log4j.disable=true", "-cp", java_.class_path,
-                               "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
-                     .directory = home,
-                     .redirections = {{STDIN_FILENO, null.get()},
-                                      {STDOUT_FILENO, log.get()},
-                                      {STDERR_FILENO, log.get()}}}));
+      monitor_,
+      directory_.guarded(
+          {.words = {java_.java,
+                     // For a fast start rather than a fast server.
+                     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
+                     filled_ ? "-Xmx4g" : "-Xmx512m",
+                     // Keeps what a killed JVM leaves behind in its directory.
+                     "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
+                     "-Djava.io.tmpdir=" + home.string(),
+                     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                     "-Dzookeeper.jmx.log4j.disable=true",
+                     // One that has long waited for others asks again soon, not after a
+                     // minute.
+                     "-Dzookeeper.fastleader.maxNotificationInterval=1000", "-cp", java_.class_path,
+                     "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
+           .directory = home,
+           .redirections = {{STDIN_FILENO, null.get()},
+                            {STDOUT_FILENO, log.get()},
+                            {STDERR_FILENO, log.get()}}}));
 }
 
 /// The servers that do not serve yet. Without a quorum, those that do not answer.
@@ -331,12 +336,19 @@ std::vector<std::size_t> Sandbox::not_serving(const std::vector<std::size_t>& wh
 
 /// Waits until the servers serve; returns the reason if one does not.
 std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which,
-                                                  const std::stop_token& stop) const {
-  const auto deadline = Clock::now() + start_limit;
+                                                  const std::stop_token& stop,
+                                                  const std::function<void()>& waits) const {
+  const auto begun = Clock::now();
+  const auto deadline = begun + start_limit;
+  bool told = !waits;
   for (;;) {
     which = not_serving(which);
     if (which.empty()) return {};
     if (Clock::now() >= deadline) return why_not(which.front(), {});
+    if (!told && Clock::now() >= begun + patience) {
+      waits();
+      told = true;
+    }
 
     std::size_t ended = 0;
     std::optional<int> status;
@@ -422,7 +434,8 @@ std::vector<Sandbox::Server> Sandbox::status() const {
       Server server{.number = static_cast<int>(i + 1),
                     .address = fmt::format("127.0.0.1:{}", ports_[i].client),
                     .state = State::Stopped,
-                    .role = {}};
+                    .role = {},
+                    .data = (server_directory(i) / "data").string()};
       if (lives(process, held))
         server.state = process->stopped(held) ? State::Frozen : State::Starting;
       servers.push_back(server);
@@ -450,7 +463,7 @@ void Sandbox::stop(int number) {
   });
 }
 
-void Sandbox::start(int number, const std::stop_token& stop) {
+void Sandbox::start(int number, const std::stop_token& stop, const std::function<void()>& waits) {
   const std::size_t i = index(number);
   const auto check_stopped = [&](const Monitor::Held& held) {
     const auto& process = processes_(held)[i];
@@ -465,7 +478,7 @@ void Sandbox::start(int number, const std::stop_token& stop) {
     process.swap(processes_(held)[i]);
   });
   process.reset();
-  if (const auto failure = await_serving({i}, stop)) throw Error(*failure);
+  if (const auto failure = await_serving({i}, stop, waits)) throw Error(*failure);
 }
 
 void Sandbox::freeze(int number) { set_frozen(number, true); }

@@ -56,6 +56,7 @@ class Sandbox {
     std::string address;
     State state = State::Stopped;
     std::string role;  ///< leader, follower, standalone; empty unless it serves
+    std::string data;  ///< its dataDir
   };
 
   /// Starts the servers and waits until all serve, at most a minute. Throws Error, with the end of
@@ -84,8 +85,8 @@ class Sandbox {
   /// Kills a server, as a power failure would. Its data stays.
   void stop(int number);
   /// Starts a stopped server with its data; returns when it serves, or when it answers if too few
-  /// others run for a quorum.
-  void start(int number, const std::stop_token& stop = {});
+  /// others run for a quorum. Calls `waits` once if that takes long: the others elect a leader.
+  void start(int number, const std::stop_token& stop = {}, const std::function<void()>& waits = {});
   /// Suspends a server: its connections stay open, but nothing answers.
   void freeze(int number);
   void thaw(int number);
@@ -103,7 +104,8 @@ class Sandbox {
   std::shared_ptr<Process> launch(std::size_t i) const;
   std::vector<std::size_t> not_serving(const std::vector<std::size_t>& which) const;
   std::optional<std::string> await_serving(std::vector<std::size_t> which,
-                                           const std::stop_token& stop) const;
+                                           const std::stop_token& stop,
+                                           const std::function<void()>& waits = {}) const;
   bool quorum_runs() const;
   std::string why_not(std::size_t i, std::optional<int> status) const;
 

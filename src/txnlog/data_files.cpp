@@ -48,6 +48,20 @@ void sort_files(std::vector<DataFiles::File>& files) {
   });
 }
 
+/// What to say of a directory below one of the places that looks like a server's data; else empty.
+std::string data_below(const std::vector<std::string>& places) {
+  for (const auto& place : places) {
+    std::error_code problem;
+    fs::directory_iterator entries(place, problem);
+    for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
+      std::error_code gone;
+      if (fs::is_directory(entries->path() / "version-2", gone))
+        return fmt::format(", here {}", entries->path().string());
+    }
+  }
+  return {};
+}
+
 constexpr std::string_view log_name = "log.";
 constexpr std::string_view snapshot_name = "snapshot.";
 
@@ -58,7 +72,9 @@ DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places
   refresh();
   if (!logs_.empty() || !snapshots_.empty()) return;
   const auto none = fmt::format("there are no transaction logs or snapshots in {}", places_text());
-  if (unusable_.empty()) throw ValueError(none + "; name a server's dataDir or dataLogDir");
+  if (unusable_.empty())
+    throw ValueError(
+        fmt::format("{}; name a server's dataDir or dataLogDir{}", none, data_below(places_)));
   throw ValueError(
       fmt::format("{}: {}: {}", none, unusable_.front().file.path, unusable_.front().problem));
 }
