@@ -118,7 +118,8 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
          "If this shell already holds the lock, count once more; `unlock` then counts down. "
          "Refused if it holds the lock in another mode or with fewer leases, or if the lock ends "
          "with a program or --hold.");
-  o.flag("-q,--quiet", a.quiet, "Do not report waiting, acquiring and releasing.");
+  o.flag("-q,--quiet", a.quiet,
+         "Do not report waiting, acquiring and releasing, nor that the lock is busy.");
   o.flag("-v,--verbose", a.verbose, "Print each step: requests, watches, events.");
   o.program(a.program, "The program to run under the lock; its exit status is passed on.");
 }

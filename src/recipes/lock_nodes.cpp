@@ -261,7 +261,7 @@ Task<bool> LockNodes::session_is_there() {
         return client.state(held) != SessionState::Connecting || client.between_sessions(held);
       },
       requests_.deadline());
-  if (!settled) throw LockBusy("no connection in time");
+  if (!settled) throw LockUnsettled("no connection in time");
   const auto state = client.current_state();
   if (!is_connected(state)) co_return false;
   if (same_session()) co_return true;
@@ -373,7 +373,7 @@ Task<bool> LockNodes::await_lease() {
     if (const auto next = renewal.next(); next > BootClock::now()) {
       const auto pause = wait_until(next);
       if (pause >= requests_.deadline())
-        throw LockBusy("the session could not be confirmed in time");
+        throw LockUnsettled("the session could not be confirmed in time");
       co_await requests_.fiber().pause_until(pause);
     }
     renewal.sent(LeaseRenewal::Request::Check, BootClock::now());

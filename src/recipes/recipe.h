@@ -22,6 +22,12 @@ class LockBusy : public Error {
   explicit LockBusy(const std::string& message) : Error(message, status::lock_busy) {}
 };
 
+/// The same, but for the sake of the connection, not of another contender.
+class LockUnsettled : public LockBusy {
+ public:
+  using LockBusy::LockBusy;
+};
+
 /// The place in the queue, or the lock itself, is gone, and is not requested again.
 class LockLost : public Error {
  public:

@@ -84,7 +84,7 @@ Task<> RecipeRequests::connected() {
     const bool changed = co_await fiber_.until(
         [&](const Monitor::Held& held) { return client_.state(held) != SessionState::Connecting; },
         deadline_);
-    if (!changed) throw LockBusy("no connection in time");
+    if (!changed) throw LockUnsettled("no connection in time");
   }
   if (loss_reported) step("connected");
 }
@@ -98,7 +98,8 @@ Task<> RecipeRequests::pause_after_loss() {
       std::exchange(pause_, std::clamp<Clock::duration>(2 * pause_, shortest, longest));
   if (pause.count() == 0) co_return;
   co_await fiber_.pause_until(std::min(now + pause, deadline_));
-  if (Clock::now() >= deadline_) throw LockBusy("the place in the queue was lost again and again");
+  if (Clock::now() >= deadline_)
+    throw LockUnsettled("the place in the queue was lost again and again");
 }
 
 Task<> attempt_until(Clock::time_point deadline, RecipeRequests& requests, Task<> attempt,
