@@ -62,7 +62,7 @@ void print_text(Context& cx, const Args& a, Data data, bool alone) {
 
 /// By the first bytes: RFC 1952 and RFC 1950.
 std::optional<Compression> compression_of(const std::string& data) {
-  if (data.starts_with("\x1f\x8b")) return Compression::Gzip;
+  if (data.starts_with(gzip_magic)) return Compression::Gzip;
   if (data.size() < 2) return std::nullopt;
   constexpr unsigned deflate = 8;
   const auto first = static_cast<unsigned char>(data[0]);

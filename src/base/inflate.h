@@ -11,6 +11,9 @@
 
 namespace zksh {
 
+/// With which gzip's format begins (RFC 1952).
+inline constexpr std::string_view gzip_magic("\x1f\x8b");
+
 enum class Compression { Gzip, Zlib };
 inline constexpr NamedValues<Compression, 2> compressions{
     {{"gzip", Compression::Gzip}, {"zlib", Compression::Zlib}}};

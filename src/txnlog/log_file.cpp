@@ -3,6 +3,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/inflate.h"
 #include "base/jute.h"
 #include "base/number.h"
 #include "txnlog/transaction.h"
@@ -23,7 +24,6 @@ constexpr std::size_t header_size = 16;
 constexpr std::size_t prefix_size = 12;  ///< checksum and length
 constexpr char end_mark = 'B';
 constexpr std::string_view log_magic = "ZKLG";
-constexpr std::string_view gzip_magic("\x1f\x8b", 2);
 constexpr std::size_t read_size = 256U << 10U;
 
 using Kind = Flaw::Kind;

@@ -21,7 +21,6 @@ namespace {
 constexpr std::size_t piece_size = 256U << 10U;
 constexpr std::uint64_t most_unpacked = 8ULL << 30U;
 constexpr std::string_view snapshot_magic("ZKSN\0\0\0\2", 8);
-constexpr std::string_view gzip_magic("\x1f\x8b", 2);
 constexpr std::string_view snappy_magic("\x82SNAPPY\0", 8);
 constexpr std::size_t snappy_header = 16;
 
