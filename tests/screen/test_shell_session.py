@@ -263,7 +263,7 @@ class Sandboxed(ShellTest):
         self.assertIn(f"sandbox: 1 private server at {self.connect}", screen.lines()[0])
 
         def state():
-            return [line.split()[2:] for line in screen.lines() if line.startswith("1   ")][-1]
+            return [line.split()[2:] for line in screen.lines() if line.startswith("1       127.")][-1]
         self.run_line(screen, "sandbox", 0)
         self.assertEqual(state(), ["serving", "standalone"])
         self.run_line(screen, "create /kept x", 1)
