@@ -224,6 +224,14 @@ class Damage(TxnsTest):
         status, _, err = self.run_zksh("txns", "--in", place)
         self.assertEqual(status, 1)
         self.assertIn("transactions are missing, between", err)
+        first, after = (int(log.rpartition(".")[2], 16) for log in (lost, self.logs(place)[-1]))
+        status, out, err = self.run_zksh("dump", "--in", place, "--at", hex((first + after) // 2), "/zookeeper")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn(f"and before {hex(after)} are missing", err)
+        run = subprocess.run([ZKSH, "--sandbox", "--data", f"{place}@{hex((first + after) // 2)}", "-c", "ls /"],
+                             env=environment(self.directory), capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn(f"and before {hex(after)} are missing", run.stderr)
 
     def test_a_log_without_snapshots(self):
         shutil.rmtree(self.place)

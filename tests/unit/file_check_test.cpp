@@ -172,7 +172,7 @@ TEST(FileCheck, APackedLogIsToBeUnpacked) {
   EXPECT_THAT(checked.findings[0].remedy, HasSubstr("gunzip it"));
   EXPECT_FALSE(checked.result.starts);
   try {
-    DataFiles({packed});
+    const DataFiles files({packed});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("unpack it with gunzip"));

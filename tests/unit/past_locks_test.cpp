@@ -12,7 +12,7 @@ using End = PastTurn::End;
 /// A history that is made up, a transaction each second.
 class History {
  public:
-  explicit History(bool any_name = false, std::string only = "")
+  explicit History(bool any_name = false, const std::string& only = "")
       : locks_([only](std::string_view lock) { return only.empty() || lock == only; }, any_name,
                [this](const PastTurn& turn) { turns.push_back(turn); }) {}
 
