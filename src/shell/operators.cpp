@@ -48,6 +48,9 @@ std::size_t length_at(std::string_view text) {
 
 std::optional<Operator> operator_in(std::string_view line, const WordPlace& place) {
   const auto word = line.substr(0, place.end);
+  // At the end of a line, & has been taken off; a comment's line begins with #.
+  if (const auto text = word.substr(place.begin); text == "&" || text == "#")
+    return Operator{.begin = place.begin, .end = place.end};
   for (auto at = place.begin; at < word.size(); ++at) {
     if (const auto closing = closing_inside(word, at); closing != std::string_view::npos) {
       at = closing;
@@ -70,6 +73,9 @@ std::optional<Operator> operator_in(std::string_view line, const WordPlace& plac
 
 std::string_view instead_of(std::string_view text) {
   const auto sign = text.substr(std::min(text.find_first_not_of(fd_digits), text.size()));
+  if (sign == "&")
+    return "only a line typed at the prompt runs in the background, with & at its end";
+  if (sign == "#") return "write a comment on a line of its own";
   if (sign == "&&") return "use ;, which stops after a failure";
   if (sign == "||") return "use your shell's (zksh … || zksh …)";
   if (sign == "|&") return "use 2>&1 |";
@@ -102,8 +108,9 @@ std::vector<Operator> operators_in(std::string_view line) {
 }
 
 void refuse_operator(std::string_view text) {
-  throw ValueError(fmt::format("zksh has no {0}; {1} (to use {0} as a value, quote it)", text,
-                               instead_of(text)));
+  const auto* const where = text == "&" || text == "#" ? " here" : "";
+  throw ValueError(fmt::format("zksh has no {0}{1}; {2} (to use {0} as a value, quote it)", text,
+                               where, instead_of(text)));
 }
 
 }  // namespace zksh
