@@ -245,7 +245,7 @@ std::optional<std::string> Interpreter::job_of(const std::string& line) const {
                                                                   : std::nullopt;
 }
 
-void Interpreter::start_job(const std::string& line) {
+void Interpreter::start_job(const std::string& line) const {
   if (around_.transaction.get().is_open())
     throw ValueError(
         "in a transaction, nothing runs in the background (to use & as a value, quote it)");
