@@ -299,9 +299,8 @@ extern const Command setAcl_command = make_command<Args>(
          "somebody else has just made. They refuse to leave a node whose ACL nobody could change "
          "any more, unless --force is given. An ACL whose hashes the servers hide from this "
          "session is not written back. To change a password, --add digest:USER::perms, which asks "
-         "for the "
-         "new one, and when its users have it, --remove digest:USER:HASH with the old hash, which "
-         "getAcl shows.\n\n"
+         "for the new one, and when its users have it, --remove digest:USER:HASH with the old "
+         "hash, which getAcl shows.\n\n"
          "In place of the hash of a digest, digest:USER:@FILE:perms takes the password from a "
          "file, and digest:USER::perms asks for it; `digest` prints the hash.",
      .examples = {{"create /app", "Create a node that everybody may do anything with."},
