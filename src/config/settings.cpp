@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/suggestions.h"
+#include "base/text.h"
+#include "client/acl_text.h"
 
 #include <fmt/ranges.h>
 
@@ -29,6 +31,23 @@ const Settings::Description& known(std::string_view name) {
 Settings::Description a_switch(std::string_view name, std::string_view initial,
                                std::string_view help, std::atomic<bool> Settings::*flag) {
   return {.name = name, .initial = initial, .help = help, .choices = {"on", "off"}, .flag = flag};
+}
+
+/// Of an ACL in which `creator` may stand. Names no entry, which may have a password.
+std::optional<std::string> lock_acl_flaw(std::string_view value) {
+  for (const auto text : split(value, ',')) {
+    if (text == "creator") continue;
+    const auto parsed = parse_acl(text);
+    if (!parsed.complaints.empty() || parsed.acl.empty())
+      return "it is no ACL: an entry is creator, or scheme:id:perms with letters of cdrwa";
+    const auto& entry = parsed.acl.front();
+    const auto colon = entry.id.find(':');
+    const auto from = colon == std::string::npos ? "" : entry.id.substr(colon + 1);
+    const bool is_asked = entry.scheme == "digest" && colon != std::string::npos &&
+                          (from.empty() || from.starts_with('@'));
+    if (const auto flaw = acl_flaw(entry); flaw && !is_asked) return flaw;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -58,7 +77,8 @@ std::span<const Settings::Description> Settings::descriptions() {
       {.name = "lock-acl",
        .initial = "world:anyone:cdrwa",
        .help = "The ACL of the nodes that locks create, as for --acl of `lock`. By default anybody "
-               "may end a lock; creator: only who has an identity of this session."},
+               "may end a lock; creator: only who has an identity of this session.",
+       .flaw = lock_acl_flaw},
       {.name = "output",
        .initial = "zkcli",
        .help = "The output format: zkcli (as zkCli prints; also: text, table), plain (one item a "
@@ -124,6 +144,9 @@ void Settings::set(std::string_view name, std::string_view value, std::string_vi
   else if (!choices.empty() && std::ranges::find(choices, value) == choices.end())
     throw ValueError(
         fmt::format("{}: \"{}\" is not one of {}", what, value, fmt::join(choices, ", ")));
+  if (description.flaw)
+    if (const auto flaw = description.flaw(value))
+      throw ValueError(fmt::format("{}: {}", what, *flaw));
   monitor_.with_lock([&](const Monitor::Held& held) {
     kept_(held)[std::string(name)] = {.value = std::string(value), .origin = std::string(origin)};
   });

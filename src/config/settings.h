@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class Settings {
     std::string_view help;  ///< a sentence
     std::vector<std::string_view> choices{};
     std::atomic<bool> Settings::*flag = nullptr;  ///< for a switch, whose choices are on and off
+    /// What is wrong with a value, for a sentence; null: nothing can be.
+    std::optional<std::string> (*flaw)(std::string_view value) = nullptr;
   };
   /// All settings, sorted by name.
   static std::span<const Description> descriptions();

@@ -28,6 +28,7 @@ std::string asked_password(Context& cx, const std::string& user) {
 }
 
 std::string digest_of_password(Context& cx, const std::string& user, const std::string& from) {
+  if (user.empty()) throw UsageError("the user is empty");
   auto password = from.empty() ? asked_password(cx, user) : value_of(cx, from);
   if (!from.empty() && password.ends_with('\n')) password.pop_back();
   if (password.empty()) throw UsageError(fmt::format("the password of {} is empty", user));
