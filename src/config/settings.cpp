@@ -45,7 +45,7 @@ std::optional<std::string> lock_acl_flaw(std::string_view value) {
     const auto from = colon == std::string::npos ? "" : entry.id.substr(colon + 1);
     const bool is_asked = entry.scheme == "digest" && colon != std::string::npos &&
                           (from.empty() || from.starts_with('@'));
-    if (const auto flaw = acl_flaw(entry); flaw && !is_asked) return flaw;
+    if (auto flaw = acl_flaw(entry); flaw && !is_asked) return flaw;
   }
   return std::nullopt;
 }
