@@ -8,6 +8,7 @@
 #include "command/work_account.h"
 #include "command/work_options.h"
 #include "command/zkcli_style.h"
+#include "config/settings.h"
 #include "node/acl_argument.h"
 #include "node/acl_change.h"
 #include "node/listing.h"
@@ -58,7 +59,20 @@ ZkError not_listed(const std::string& path) {
 /// What was done before the work ended early; empty: nothing.
 std::string unfinished_text(std::size_t done, std::size_t unknown) {
   if (done + unknown == 0) return {};
-  return fmt::format("the ACL of {} was set; {}", counted(done, "node"), unknown_text(unknown));
+  const auto text = fmt::format("the ACL of {} was set", counted(done, "node"));
+  return unknown == 0 ? text : fmt::format("{}; {}", text, unknown_text(unknown));
+}
+
+/// As zkCli does: sets each node's ACL before listing it, in the order of `ls -R`, and stops where
+/// the new ACL hides what is below.
+void set_all_as_zkcli(Context& cx, const std::string& top, const WorkLimits& limits,
+                      const std::function<void(const std::string& path)>& set) {
+  const auto enter = [](const TreeNode& node) {
+    if (!node.readable) throw ZkError(code::no_auth, node.path);
+  };
+  walk_tree(cx.client,
+            {.tops = {top}, .stats = false, .limits = limits, .ahead = set, .enter = enter},
+            cx.stop);
 }
 
 /// Walks a subtree to set every ACL: lists each node before `set` sets its ACL, which may hide what
@@ -112,16 +126,23 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };
   const auto finish = [&] { writer.finish(); };
+  const bool as_zkcli = cx.input == Input::Pipe || cx.services.settings.drop_in;
   const auto work = [&] {
     try {
-      set_all(cx, top, limits, failures, set, finish);
+      if (as_zkcli)
+        set_all_as_zkcli(cx, top, limits, set);
+      else
+        set_all(cx, top, limits, failures, set, finish);
     } catch (const ZkError&) {
       writer.finish();  // earlier results are reported first
       throw;
     }
+    writer.finish();
   };
-  report_if_incomplete(cx, progress, work,
-                       [&] { return unfinished_text(done, writer.in_flight()); });
+  report_if_incomplete(cx, progress, work, [&] {
+    const bool settled = writer.in_flight() == 0 && !cx.stop.stop_requested();
+    return as_zkcli && settled ? std::string() : unfinished_text(done, writer.in_flight());
+  });
   return failures.first(cx.excused(first_failure));
 }
 
