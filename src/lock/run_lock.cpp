@@ -31,12 +31,6 @@ namespace {
 constexpr std::ptrdiff_t most_keys = 100;
 constexpr std::size_t longest_key = 200;
 
-/// Ends the command with this status, without a word: -q.
-class QuietlyBusy : public Error {
- public:
-  explicit QuietlyBusy(int exit_status) : Error("busy", exit_status) {}
-};
-
 /// The keys of --once, stored in the node PATH.once, one per line, the latest last. It is beside
 /// the lock's node and not below it, since other libraries fail on foreign children. It is
 /// persistent, unlike many lock nodes.
@@ -386,9 +380,8 @@ class LockRun {
     } catch (const LockUnsettled& unsettled) {
       throw Error(unsettled.what(), o_.busy_code.value_or(status::lock_busy));
     } catch (const LockBusy& busy) {
-      const int result = o_.busy_code.value_or(status::lock_busy);
-      if (o_.quiet) throw QuietlyBusy(result);
-      throw Error(busy.what(), result);
+      // An error without a text is not reported: the status tells.
+      throw Error(o_.quiet ? "" : busy.what(), o_.busy_code.value_or(status::lock_busy));
     } catch (const ZkError& failure) {
       // A lock may have just been created with an ACL that shuts this session out.
       if (failure.code() == code::no_auth && failure.path() == request_.path())
@@ -451,11 +444,7 @@ class LockRun {
 int run_lock(Context& cx, const LockOptions& options, LockRequest request) {
   auto all = options;
   all.quiet = all.quiet || cx.services.locks.quiet();
-  try {
-    return LockRun(cx, all, std::move(request)).run();
-  } catch (const QuietlyBusy& busy) {
-    return busy.exit_status();
-  }
+  return LockRun(cx, all, std::move(request)).run();
 }
 
 }  // namespace zksh
