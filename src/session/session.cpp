@@ -235,31 +235,12 @@ std::string Session::problem_with(const Handle* on, const ConnectString& servers
   return diagnose_connection(servers, failures) + hint + (refused.empty() ? "" : "; " + refused);
 }
 
-/// Blocks until there is a handle, in any state.
-void Session::await_handle(const std::string& path, Clock::time_point give_up,
-                           const std::stop_token& stop) {
-  ensure_session();
-  const auto failures = monitor_.change([&](const Monitor::Held&) {
-    ++state_->asked;  // ends the opener's pause
-    return state_->failures;
-  });
-  // A name that does not resolve may do so soon, as in a new container.
-  std::exception_ptr problem;
-  const bool settled = monitor_.wait_until(stop, give_up, [&](const Monitor::Held&) {
-    if (state_->failures != failures) problem = state_->problem;
-    return state_->phase != Phase::Opening || (problem && settings_.one_round);
-  });
-  if (stop.stop_requested()) throw Cancelled();
-  if (problem && (!settled || settings_.one_round)) std::rethrow_exception(problem);
-  if (!settled) throw ZkError(code::connection_loss, path);
-}
-
-/// Counts a waiter for a connection while it lives.
+/// Counts a waiter for a connection while it lives, and tells when it has waited for long.
 class Session::Wait {
  public:
   explicit Wait(Session& session) : session_(session) {
     session_.monitor_.with_lock([&](const Monitor::Held&) {
-      if (session_.state_->waits++ == 0) session_.state_->waiting_since = Clock::now();
+      if (session_.state_->waits++ == 0) session_.state_->waiting_since = begun_;
     });
     if (session_.wait_begins_) session_.wait_begins_();
   }
@@ -269,9 +250,44 @@ class Session::Wait {
     session_.monitor_.with_lock([&](const Monitor::Held&) { --session_.state_->waits; });
   }
 
+  /// As Monitor::wait_until.
+  template <class Ready>
+  bool until(const std::stop_token& stop, Clock::time_point deadline, Ready&& ready) {
+    constexpr std::chrono::milliseconds usual{100};  // for a server in the same building
+    auto& monitor = session_.monitor_;
+    if (session_.wait_lasts_ && !told_ && begun_ + usual < deadline) {
+      if (monitor.wait_until(stop, begun_ + usual, ready)) return true;
+      if (stop.stop_requested()) return false;
+      told_ = true;
+      session_.wait_lasts_();
+    }
+    return monitor.wait_until(stop, deadline, ready);
+  }
+
  private:
   Session& session_;
+  Clock::time_point begun_ = Clock::now();
+  bool told_ = false;
 };
+
+/// Blocks until there is a handle, in any state.
+void Session::await_handle(Wait& wait, const std::string& path, Clock::time_point give_up,
+                           const std::stop_token& stop) {
+  ensure_session();
+  const auto failures = monitor_.change([&](const Monitor::Held&) {
+    ++state_->asked;  // ends the opener's pause
+    return state_->failures;
+  });
+  // A name that does not resolve may do so soon, as in a new container.
+  std::exception_ptr problem;
+  const bool settled = wait.until(stop, give_up, [&](const Monitor::Held&) {
+    if (state_->failures != failures) problem = state_->problem;
+    return state_->phase != Phase::Opening || (problem && settings_.one_round);
+  });
+  if (stop.stop_requested()) throw Cancelled();
+  if (problem && (!settled || settings_.one_round)) std::rethrow_exception(problem);
+  if (!settled) throw ZkError(code::connection_loss, path);
+}
 
 std::optional<Clock::time_point> Session::awaited_since() {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<Clock::time_point> {
@@ -287,11 +303,11 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     return open && open->is_ready(held);
   };
   if (monitor_.with_lock(is_ready)) return;
-  const Wait wait(*this);
+  Wait wait(*this);
   std::size_t refused = 0;
   const auto give_up = Clock::now() + settings_.connect_timeout;
   while (true) {
-    await_handle(path, give_up, stop);
+    await_handle(wait, path, give_up, stop);
     SessionState now{};
     bool patient = false;
     Clock::time_point deadline;
@@ -323,7 +339,7 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     // a read serves to detect.
     const auto probe = patient ? nullptr : start_exists("/", Watch::none());
     bool refused_all = false;  // for TLS: a bad certificate stays bad
-    monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
+    wait.until(stop, deadline, [&](const Monitor::Held& held) {
       const auto open = state_->open_handle();
       refused_all = open && open->tls_failed_everywhere(held);
       return state_->turn != turn || state(held) != SessionState::Connecting || refused_all ||

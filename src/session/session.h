@@ -80,9 +80,12 @@ class Session final : public Client {
   /// Since when somebody has been waiting for the first connection of a session; nullopt if nobody
   /// is.
   std::optional<Clock::time_point> awaited_since();
-  /// Sets a function that is called when somebody starts to wait for a connection, on that thread,
-  /// not under the monitor. Set it before anybody can.
-  void on_wait(std::function<void()> begins) { wait_begins_ = std::move(begins); }
+  /// Sets what is called when somebody starts to wait for a connection, and when that has lasted
+  /// for a tenth of a second; on that thread, not under the monitor. Set it before anybody can.
+  void on_wait(std::function<void()> begins, std::function<void()> lasts) {
+    wait_begins_ = std::move(begins);
+    wait_lasts_ = std::move(lasts);
+  }
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
   std::string connection_problem() override;
@@ -181,13 +184,14 @@ class Session final : public Client {
   void start_opener();
   void serve(const std::stop_token& stop);
   void open_one(const std::stop_token& stop);
-  void await_handle(const std::string& path, Clock::time_point give_up,
+  void await_handle(Wait& wait, const std::string& path, Clock::time_point give_up,
                     const std::stop_token& stop);
 
   Monitor& monitor_;
   SessionSettings settings_;
   EventSink sink_;
   std::function<void()> wait_begins_;
+  std::function<void()> wait_lasts_;
   std::unique_ptr<State> state_;
   std::shared_ptr<Handle>
       closing_;  ///< what begin_close has left to close; of one thread at a time

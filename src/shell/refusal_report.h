@@ -21,11 +21,12 @@ class RefusalReport {
   RefusalReport& operator=(const RefusalReport&) = delete;
   ~RefusalReport() = default;
 
-  /// Call when somebody begins to wait for a connection; on any thread.
-  void wait_begins();
+  /// Looks, on a thread of its own. Call when somebody has waited for a connection for some time;
+  /// on any thread.
+  void look();
 
  private:
-  void look(const std::stop_token& stop);
+  void ask(const std::stop_token& stop);
 
   Session& session_;
   std::function<void(const std::string&)> report_;

@@ -560,12 +560,15 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
     queue.add(Stream::Err, event_note(settings.value("output") == "json", style.err_is_terminal,
                                       refusal + what_is_done(arguments)));
   });
-  session.on_wait([&] {
-    if (shows_state) eventfd_write(base.loop.wake_fd(), 1);
-    // Whoever gives up within a second says so then.
-    const bool soon = arguments.session.connect_timeout <= std::chrono::seconds(1);
-    if (!arguments.quiet && !arguments.drop_in && !soon) refusals.wait_begins();
-  });
+  session.on_wait(
+      [&] {
+        if (shows_state) eventfd_write(base.loop.wake_fd(), 1);
+      },
+      [&] {
+        // Whoever gives up within a second says so then.
+        const bool soon = arguments.session.connect_timeout <= std::chrono::seconds(1);
+        if (!arguments.quiet && !arguments.drop_in && !soon) refusals.look();
+      });
   const auto attachment = watches.attach(session, survey_subtree);
   // The server answers while the rest is set up and the words are parsed. zkCli's banner comes
   // first.
