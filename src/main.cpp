@@ -121,7 +121,6 @@ int run_zksh(int argc, char** argv) {
   receive_exit_statuses();
   look_up_names_alone();
   open_standard_streams();
-  zksh::inherited_descriptors();
   const std::span<char*> given(argv + std::min(argc, 1), argv + argc);
   const std::vector<std::string> words(given.begin(), given.end());
   try {

@@ -8,8 +8,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -68,21 +68,6 @@ void require_memory() {
   munmap(room, room_bytes);
 }
 
-std::vector<int> open_at_start() {
-  std::vector<int> found;
-  // Every run does this, and std::filesystem takes many times as long.
-  DIR* const directory = opendir("/proc/self/fd");
-  if (directory == nullptr) return found;
-  while (const dirent* const entry = readdir(directory)) {
-    const auto fd = number_in<int>(entry->d_name).value_or(-1);
-    const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
-    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) found.push_back(fd);
-  }
-  closedir(directory);
-  std::ranges::sort(found);
-  return found;
-}
-
 }  // namespace
 
 void require_threads(std::size_t count, const char* for_what) {
@@ -111,9 +96,15 @@ void require_resources() {
   if (limit_of(RLIMIT_NPROC) < many_threads) require_threads(threads, "zksh");
 }
 
-const std::vector<int>& inherited_descriptors() {
-  static const std::vector<int> all = open_at_start();
-  return all;
+std::vector<int> inherited_descriptors() {
+  std::vector<int> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const auto fd = number_in<int>(entry.path().filename().string()).value_or(-1);
+    const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) found.push_back(fd);
+  }
+  return found;
 }
 
 }  // namespace zksh

@@ -16,9 +16,8 @@ void require_resources();
 /// and reserves nothing.
 void require_threads(std::size_t count, const char* for_what);
 
-/// The descriptors above stderr that are not close-on-exec, in order: whoever started zksh meant
-/// its programs to inherit them. The first call looks for them, and must come before zksh or a
-/// library opens anything.
-const std::vector<int>& inherited_descriptors();
+/// The descriptors above stderr that are not close-on-exec: whoever started zksh meant its programs
+/// to inherit them. All that zksh opens for longer than a moment is close-on-exec.
+std::vector<int> inherited_descriptors();
 
 }  // namespace zksh

@@ -132,9 +132,8 @@ constexpr auto poll_again_after = 5ms;
 
 /// The descriptors of the socket and the program, and the inherited ones; all others are closed.
 std::vector<int> descriptors_of(const Program& program, int socket) {
-  std::vector<int> all{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, socket};
-  const auto& inherited = inherited_descriptors();
-  all.insert(all.end(), inherited.begin(), inherited.end());
+  auto all = inherited_descriptors();
+  all.insert(all.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, socket});
   for (const auto& redirection : program.redirections) all.push_back(redirection.source);
   std::ranges::sort(all);
   return all;

@@ -1,4 +1,4 @@
-// WireSocket: the connect, send, recv and getaddrinfo that the C client calls.
+// WireSocket: the socket, connect, send, recv and getaddrinfo that the C client calls.
 #include "session/wire_socket.h"
 
 #include "client/distance.h"
@@ -20,11 +20,13 @@
 
 // For the linker, these are the C library's functions and their replacements.
 extern "C" {
+int real_socket(int domain, int type, int protocol) __asm__("__real_socket");
 int real_connect(int fd, const sockaddr* address, socklen_t size) __asm__("__real_connect");
 ssize_t real_send(int fd, const void* buffer, std::size_t size, int flags) __asm__("__real_send");
 ssize_t real_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__real_recv");
 int real_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
                      addrinfo** result) __asm__("__real_getaddrinfo");
+int wrap_socket(int domain, int type, int protocol) __asm__("__wrap_socket");
 int wrap_connect(int fd, const sockaddr* address, socklen_t size) __asm__("__wrap_connect");
 ssize_t wrap_send(int fd, const void* buffer, std::size_t size, int flags) __asm__("__wrap_send");
 ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__wrap_recv");
@@ -582,6 +584,11 @@ void WireSocket::give_up() {
 }  // namespace zksh
 
 using zksh::socket_here;
+
+/// No program that zksh starts gets it: see inherited_descriptors.
+int wrap_socket(int domain, int type, int protocol) {
+  return real_socket(domain, type | SOCK_CLOEXEC, protocol);
+}
 
 int wrap_connect(int fd, const sockaddr* address, socklen_t size) {
   return socket_here ? socket_here->connect(fd, address, size) : real_connect(fd, address, size);
