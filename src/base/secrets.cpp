@@ -141,9 +141,17 @@ std::string_view secret_of_digest(std::string_view line, std::span<const std::st
   return may_begin_command(line, words, at) ? secret : std::string_view();
 }
 
+/// Whether anything that a secret stands behind is in the line. Every start asks this of each word.
+bool may_have_secrets(std::string_view line) {
+  return std::ranges::any_of(std::array{"auth", "digest", "super"}, [&](std::string_view mark) {
+    return !std::ranges::search(line, mark, {}, lower_case).empty();
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> mask_secrets(std::string_view line) {
+  if (!may_have_secrets(line)) return std::nullopt;
   std::vector<std::string_view> secrets{secret_of_addauth(line)};
   const auto words = words_of(line);
   for (std::size_t i = 0; i < words.size(); ++i) {

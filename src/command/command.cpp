@@ -271,15 +271,6 @@ std::vector<Argument> Command::arguments() const {
   return options.arguments();
 }
 
-std::span<const Command* const> all_commands() {
-  static const auto sorted = [] {
-    std::vector<const Command*> commands(command_table().begin(), command_table().end());
-    std::ranges::sort(commands, {}, [](const Command* command) { return command->name; });
-    return commands;
-  }();
-  return sorted;
-}
-
 const Command* command_named(std::string_view name) {
   for (const Command* command : all_commands())
     if (command->name == name ||

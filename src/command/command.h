@@ -311,6 +311,4 @@ const Command* command_named(std::string_view name);
 /// The names and aliases closest to a misspelled word, best first; at most three, perhaps none.
 std::vector<std::string> suggested_commands(std::string_view word);
 
-std::span<const Command* const> command_table();
-
 }  // namespace zksh

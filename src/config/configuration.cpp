@@ -142,7 +142,9 @@ std::span<const Configuration::Key> Configuration::keys() {
 }
 
 Configuration::Configuration() {
-  for (const auto& key : keys()) set(key.name, std::string(key.initial), "default");
+  for (const auto& key : keys())  // in the map's order
+    values_.emplace_hint(values_.end(), key.name,
+                         Value{.text = std::string(key.initial), .origin = "default"});
 }
 
 void Configuration::set(std::string_view key, std::string text, std::string origin) {

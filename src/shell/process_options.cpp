@@ -150,7 +150,9 @@ bool takes_next_word(const ProcessOption& option) {
 const ProcessOption* option_named_by(const std::string& word) {
   const auto name = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
   for (const auto& option : all_options)
-    if (std::ranges::count(names_of(option), name) > 0) return &option;
+    if (option.names.find(name) != std::string_view::npos &&
+        std::ranges::count(names_of(option), name) > 0)
+      return &option;
   return nullptr;
 }
 

@@ -55,6 +55,11 @@ TEST(Help, BreaksBetweenWords) {
       for (const auto line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
 }
 
+TEST(Commands, AreInOrder) {
+  EXPECT_TRUE(std::ranges::is_sorted(all_commands(), {},
+                                     [](const Command* command) { return command->name; }));
+}
+
 TEST(Commands, OnlyThoseOfZkCliIgnoreSurplusWords) {
   // help, multi and repeat take any number of words; ls2 is zkCli 3.4's.
   const std::vector<std::string_view> exceptions{"help", "ls2", "multi", "repeat"};
