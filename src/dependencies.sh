@@ -26,6 +26,7 @@ test       | libgtest-dev         |                     | GoogleTest, for the un
 test       | libgmock-dev         |                     | its matchers
 build      | libssl-dev           |                     | TLS
 build      | libsasl2-dev         |                     | SASL
+test       | libzstd-dev          |                     | what OpenSSL's archive needs on Debian 13, for zksh-portable
 test       | libsasl2-modules     |                     | DIGEST-MD5 for SASL
 test       | libsasl2-modules-gssapi-mit |           | Kerberos for SASL
 test       | krb5-kdc             |                     | a Kerberos server

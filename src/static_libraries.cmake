@@ -2,9 +2,10 @@
 # them.
 #
 #   find_static_libraries(RESULT)     sets RESULT to ON if all were found and a test program links
+#   find_portable_libraries(RESULT)   the same of what is linked in addition into zksh-portable
 #
-# Then sets READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY to what to link;
-# otherwise says why not.
+# Then set READLINE_LIBRARY, RE2_LIBRARY and ZLIB_LIBRARY, or PORTABLE_LIBRARIES, to what to link;
+# otherwise they say why not.
 include(CheckCXXSourceCompiles)
 
 # The dependencies of an archive: the libraries of a pkg-config package, as archives if available.
@@ -68,5 +69,33 @@ function(find_static_libraries result)
   set(READLINE_LIBRARY ${READLINE_ARCHIVE} ${TINFO_ARCHIVE} PARENT_SCOPE)
   set(RE2_LIBRARY ${re2} PARENT_SCOPE)
   set(ZLIB_LIBRARY ${ZLIB_ARCHIVE} PARENT_SCOPE)
+  set(${result} ON PARENT_SCOPE)
+endfunction()
+
+function(find_portable_libraries result)
+  set(${result} OFF PARENT_SCOPE)
+  find_library(SSL_ARCHIVE libssl.a)
+  find_library(CRYPTO_ARCHIVE libcrypto.a)
+  find_library(SASL_ARCHIVE libsasl2.a)
+  foreach(archive IN ITEMS SSL_ARCHIVE CRYPTO_ARCHIVE SASL_ARCHIVE)
+    if(NOT ${archive})
+      message(STATUS "No zksh-portable: there is no ${archive}")
+      return()
+    endif()
+  endforeach()
+  find_archive_group(libssl "${SSL_ARCHIVE};${CRYPTO_ARCHIVE}" ssl)
+  set(CMAKE_REQUIRED_LIBRARIES ${SASL_ARCHIVE} ${ssl})
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static)
+  set(CMAKE_REQUIRED_QUIET ON)
+  string(MD5 tried "${CMAKE_REQUIRED_LIBRARIES}")
+  check_cxx_source_compiles("
+      #include <openssl/ssl.h>
+      int main() { return SSL_CTX_new(TLS_client_method()) ? 1 : 0; }" ZKSH_LINKS_PORTABLY_${tried})
+  if(NOT ZKSH_LINKS_PORTABLY_${tried})
+    # OpenSSL's archive needs libzstd-dev on Debian 13, which its package does not depend on.
+    message(STATUS "No zksh-portable: a program does not link with ${CMAKE_REQUIRED_LIBRARIES}; is libzstd-dev installed?")
+    return()
+  endif()
+  set(PORTABLE_LIBRARIES ${CMAKE_REQUIRED_LIBRARIES} PARENT_SCOPE)
   set(${result} ON PARENT_SCOPE)
 endfunction()
