@@ -2,14 +2,18 @@
 #include "client/diagnose_connection.h"
 
 #include "base/fd.h"
+#include "base/monitor.h"
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <poll.h>
+#include <span>
 #include <sys/socket.h>
 #include <utility>
 #include <vector>
@@ -17,75 +21,83 @@
 namespace zksh {
 namespace {
 
-/// A connection attempt in progress.
+/// A server, and a connection in progress to each of its addresses.
 struct Attempt {
   std::string server;
-  std::string problem{};  ///< empty while it runs
-  Fd socket{};
+  std::string problem{};  ///< empty while there is none
+  bool reached = false;
+  std::vector<Fd> sockets{};
+
+  bool settled() const { return reached || sockets.empty(); }
+  /// Takes what one address failed with. That this machine cannot go there says least.
+  void note(int error) {
+    constexpr std::array unusable{EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH};
+    if (problem.empty() || std::ranges::find(unusable, error) == unusable.end())
+      problem = std::strerror(error);
+  }
 };
 
 Attempt start_attempt(const ServerAddress& server) {
-  Attempt attempt{.server = server.text()};
-  const auto found = look_up(server);
-  attempt.problem = found.problem;
-  if (found.all.empty()) return attempt;
-  const auto& address = found.all.front();
-  attempt.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!attempt.socket ||
-      (connect(attempt.socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS))
-    attempt.problem = std::strerror(errno);
+  auto found = look_up(server);
+  Attempt attempt{.server = server.text(), .problem = std::move(found.problem)};
+  for (const auto& address : found.all) {
+    Fd fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (fd && (connect(fd.get(), address.get(), address.size) == 0 || errno == EINPROGRESS))
+      attempt.sockets.push_back(std::move(fd));
+    else
+      attempt.note(errno);
+  }
   return attempt;
 }
 
-/// Why a socket could not connect; empty if it did, or still may.
-std::string error_of(const Fd& socket) {
-  int error = 0;
-  socklen_t size = sizeof error;
-  getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  return error == 0 ? "" : std::strerror(error);
+/// Takes what has become of the sockets that are ready.
+void look_at(Attempt& attempt, std::span<const pollfd> ready) {
+  for (const auto& one : ready) {
+    if (one.revents == 0) continue;
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(one.fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0) attempt.reached = true;
+    if (error != 0) attempt.note(error);
+    std::erase_if(attempt.sockets, [&](const Fd& fd) { return fd.get() == one.fd; });
+  }
 }
 
-/// The problem of an attempt that was given its time.
-std::string outcome_of(const Attempt& attempt, bool answered) {
-  if (!attempt.socket) return attempt.problem;
-  if (auto error = error_of(attempt.socket); !error.empty()) return error;
-  if (!attempt.problem.empty()) return attempt.problem;
-  return answered
-             ? "reachable, but not serving (frozen, starting, without a quorum, a port for TLS, "
-               "or not a ZooKeeper server)"
-             : "no answer";
-}
-
-/// Attempts that were given their time.
-struct Attempts {
-  std::vector<Attempt> all{};
-  std::vector<bool> answered{};  ///< of each
-};
-
-Attempts try_all(const ConnectString& servers) {
-  Attempts attempts;
-  for (const auto& server : servers.servers) attempts.all.push_back(start_attempt(server));
-  std::vector<pollfd> waiting;
-  waiting.reserve(attempts.all.size());
-  for (const auto& attempt : attempts.all)
-    waiting.push_back({.fd = attempt.problem.empty() ? attempt.socket.get() : -1,
-                       .events = POLLOUT,
-                       .revents = 0});
-  poll(waiting.data(), waiting.size(), 500);
-  for (const auto& one : waiting) attempts.answered.push_back((one.revents & POLLOUT) != 0);
-  return attempts;
+/// Tries all servers, until each has been reached or has failed, or time is up.
+std::vector<Attempt> try_all(const ConnectString& servers) {
+  std::vector<Attempt> all;
+  for (const auto& server : servers.servers) all.push_back(start_attempt(server));
+  const auto end = Clock::now() + std::chrono::milliseconds(500);
+  while (!std::ranges::all_of(all, &Attempt::settled)) {
+    std::vector<pollfd> sockets;
+    for (const auto& attempt : all)
+      for (const auto& fd : attempt.sockets)
+        sockets.push_back({.fd = fd.get(), .events = POLLOUT, .revents = 0});
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0 ||
+        poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) <= 0)
+      break;
+    std::span<const pollfd> rest(sockets);
+    for (auto& attempt : all) {
+      const auto own = rest.first(attempt.sockets.size());
+      rest = rest.subspan(own.size());
+      look_at(attempt, own);
+    }
+  }
+  return all;
 }
 
 /// Each problem with the servers that have it.
 std::string listed(const std::vector<Attempt>& attempts) {
   std::vector<std::pair<std::string, std::string>> by_problem;
-  for (const auto& [server, problem, socket] : attempts) {
+  for (const auto& attempt : attempts) {
+    const auto& problem = attempt.problem;
     const auto same = std::ranges::find(
         by_problem, problem, [](const auto& entry) -> const auto& { return entry.first; });
     if (same == by_problem.end())
-      by_problem.emplace_back(problem, server);
+      by_problem.emplace_back(problem, attempt.server);
     else
-      same->second += ", " + server;
+      same->second += ", " + attempt.server;
   }
   std::string text;
   for (const auto& [problem, named] : by_problem)
@@ -98,23 +110,26 @@ std::string listed(const std::vector<Attempt>& attempts) {
 std::string diagnose_connection(const ConnectString& servers,
                                 const std::map<std::string, std::string>& known) {
   auto attempts = try_all(servers);
-  for (std::size_t i = 0; i < attempts.all.size(); ++i) {
-    auto& attempt = attempts.all[i];
-    const bool answered = attempts.answered[i];
-    if (const auto said = known.find(attempt.server); answered && said != known.end())
+  for (auto& attempt : attempts) {
+    if (!attempt.reached && attempt.settled()) continue;
+    const auto said = known.find(attempt.server);
+    if (!attempt.reached)
+      attempt.problem = "no answer";
+    else if (said != known.end())
       attempt.problem = said->second;
-    attempt.problem = outcome_of(attempt, answered);
+    else
+      attempt.problem =
+          "reachable, but not serving (frozen, starting, without a quorum, a port for TLS, or not "
+          "a ZooKeeper server)";
   }
-  return listed(attempts.all);
+  return listed(attempts);
 }
 
 std::string refusal_by_all(const ConnectString& servers) {
-  auto attempts = try_all(servers);
-  for (auto& attempt : attempts.all) {
-    if (attempt.problem.empty() && attempt.socket) attempt.problem = error_of(attempt.socket);
-    if (attempt.problem.empty()) return {};
-  }
-  return listed(attempts.all);
+  const auto attempts = try_all(servers);
+  const bool refused = std::ranges::all_of(
+      attempts, [](const Attempt& attempt) { return attempt.settled() && !attempt.reached; });
+  return refused ? listed(attempts) : "";
 }
 
 }  // namespace zksh

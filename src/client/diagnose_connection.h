@@ -8,10 +8,10 @@
 
 namespace zksh {
 
-/// Tries all servers at once, for at most half a second, and says why they cannot be used:
-/// "127.0.0.1:2181: Connection refused". Servers with the same problem are listed together. `known`
-/// maps ServerAddress::text() to a problem that is reported for a server that does accept the
-/// connection. Blocks; name look-ups may take longer.
+/// Tries all addresses of all servers at once, for at most half a second, and says why they cannot
+/// be used: "127.0.0.1:2181: Connection refused". Servers with the same problem are listed
+/// together. `known` maps ServerAddress::text() to a problem that is reported for a server that
+/// does accept the connection. Blocks; name look-ups may take longer.
 std::string diagnose_connection(const ConnectString& servers,
                                 const std::map<std::string, std::string>& known = {});
 
