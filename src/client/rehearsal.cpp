@@ -28,8 +28,9 @@ Pending<T> answer_later(std::function<typename Answer<T>::Value(const Monitor::H
   return std::make_shared<Answer<T>>(std::move(derive));
 }
 
-bool matches(std::int32_t wanted, std::int32_t version) {
-  return wanted == -1 || wanted == version;
+/// A version that is not known may be the wanted one.
+bool matches(std::int32_t wanted, const Stat* stat, std::int32_t Stat::*version) {
+  return wanted == -1 || stat == nullptr || wanted == stat->*version;
 }
 
 }  // namespace
@@ -82,9 +83,9 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
       answer->code = under.code;
     else if (under.value.ephemeral_owner != 0)
       answer->code = code::no_children_for_ephemerals;
-    else if (at.code == code::ok && !op.sequential)
+    else if ((at.code == code::ok || at.code == code::no_auth) && !op.sequential)
       answer->code = code::node_exists;
-    else if (at.code != code::no_node && at.code != code::ok)
+    else if (at.code != code::no_node && at.code != code::ok && at.code != code::no_auth)
       answer->code = at.code;
     else
       apply(held, op);
@@ -93,15 +94,18 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
 }
 
 /// Answers a write of a node after reading that; `carry_out` returns its code if the node exists.
+/// Its Stat is null if it may not be read (since 3.9).
 template <class T>
 Pending<T> Rehearsal::write_node(const std::string& path,
-                                 std::function<int(const Monitor::Held&, const Stat&)> carry_out) {
+                                 std::function<int(const Monitor::Held&, const Stat*)> carry_out) {
   const auto node = inner().start_exists(path, Watch::none());
   return answer_later<T>([this, path, node, carry_out = std::move(carry_out)](
                              const Monitor::Held& held) -> typename Answer<T>::Value {
     if (!(*node)(held)) return std::nullopt;
     const auto at = after_rehearsed_writes(held, path, *(*node)(held));
-    Outcome<T> outcome{.code = at.code == code::ok ? carry_out(held, at.value) : at.code};
+    Outcome<T> outcome{.code = at.code};
+    if (at.code == code::ok || at.code == code::no_auth)
+      outcome.code = carry_out(held, at.code == code::ok ? &at.value : nullptr);
     if constexpr (std::is_same_v<T, Stat>) outcome.value = at.value;
     return outcome;
   });
@@ -111,17 +115,17 @@ Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
   if (removes_root(op))
     return answer_later<Nothing>(
         [](const Monitor::Held&) { return Outcome<Nothing>{.code = code::bad_arguments}; });
-  return write_node<Nothing>(op.path, [this, op](const Monitor::Held& held, const Stat& stat) {
-    if (!matches(op.version, stat.version)) return code::bad_version;
-    if (stat.num_children > 0) return code::not_empty;
+  return write_node<Nothing>(op.path, [this, op](const Monitor::Held& held, const Stat* stat) {
+    if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
+    if (stat && stat->num_children > 0) return code::not_empty;
     apply(held, op);
     return code::ok;
   });
 }
 
 Pending<Stat> Rehearsal::start_set(const SetOp& op) {
-  return write_node<Stat>(op.path, [this, op](const Monitor::Held& held, const Stat& stat) {
-    if (!matches(op.version, stat.version)) return code::bad_version;
+  return write_node<Stat>(op.path, [this, op](const Monitor::Held& held, const Stat* stat) {
+    if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
     apply(held, op);
     return code::ok;
   });
@@ -131,8 +135,8 @@ Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& ac
                                           std::int32_t version) {
   const auto detail = fmt::format("{} entr{}", acl.size(), acl.size() == 1 ? "y" : "ies");
   return write_node<Nothing>(
-      path, [this, path, version, detail](const Monitor::Held& held, const Stat& stat) {
-        if (!matches(version, stat.aversion)) return code::bad_version;
+      path, [this, path, version, detail](const Monitor::Held& held, const Stat* stat) {
+        if (!matches(version, stat, &Stat::aversion)) return code::bad_version;
         note_(held, {.verb = "set the ACL of", .path = path, .detail = detail});
         return code::ok;
       });

@@ -64,7 +64,7 @@ class Rehearsal final : public ForwardingClient {
   void apply(const Monitor::Held& held, const Op& op);
   template <class T>
   Pending<T> write_node(const std::string& path,
-                        std::function<int(const Monitor::Held&, const Stat&)> carry_out);
+                        std::function<int(const Monitor::Held&, const Stat*)> carry_out);
 
   Note note_;
   Guarded<Overlay> overlay_;
