@@ -58,10 +58,10 @@ def tree_of(znodes, path, root):
         except ZnodeError as error:
             if error.code != NO_AUTH:
                 raise
-            value = "no permission"
+            lines.append(f"{node[len(root):]} no permission")
+            continue
         lines.append(f"{node[len(root):]} {value}{' ephemeral' if znodes.owner(node) else ''}")
-        if value != "no permission":
-            lines += tree_of(znodes, node, root)
+        lines += tree_of(znodes, node, root)
     return lines
 
 

@@ -49,8 +49,8 @@ class Status(LockTest):
     def test_other_pid_namespace(self):
         """Its /proc shows other processes, of which one may have the number of a descendant."""
         unshare = ["unshare", "-p", "-f"]
-        if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
-            self.skipTest("needs the right to make a PID namespace")
+        if subprocess.run([*unshare, "--mount-proc", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs the right to make a PID namespace, and a root that is a mount point")
         words = [ZKSH, "-s", self.connect, "lock", "-q", "/l", "--", "true"]
         done = subprocess.run([*unshare, *words], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))

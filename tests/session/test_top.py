@@ -51,7 +51,8 @@ class Top(SessionTest):
         self.assertGreaterEqual(server["connections"], 1)
         if server_version() >= (3, 6):
             (node,) = [node for node in found["namespaces"] if node["path"] == self.root]
-            self.assertEqual(50, node["readCount"] // node["writeCount"])
+            # A picture may be taken in the midst of work.
+            self.assertIn(node["readCount"] // node["writeCount"], range(25, 101))
 
     def session(self):
         cons = four_letter_word(self.server.port, "cons")
