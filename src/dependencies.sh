@@ -33,6 +33,7 @@ test       | krb5-kdc             |                     | a Kerberos server
 test       | krb5-admin-server    |                     | adds principals to it
 test       | krb5-user            |                     | gets tickets
 test       | openssl              | command -v openssl  | makes certificates
+test       | iproute2             | command -v ss       | shows what a process waits for on the network
 test       | python3              | test -x /usr/bin/python3 | runs the transcripts and screen tests
 test       | python3-jsonschema   |                     | validates the output of -o json
 test       | python3-kazoo        |                     | another client, for changes by others
