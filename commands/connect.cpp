@@ -1,6 +1,7 @@
 // connect: open a new session, with the same or other servers.
 #include "command/command.h"
 #include "command/current_node.h"
+#include "config/settings.h"
 #include "lock/session_end.h"
 
 namespace zksh::command_connect {
@@ -17,17 +18,31 @@ void declare(Options& o, Args& a) {
          "host[:port][,host[:port]…][/chroot]; by default the current servers.");
 }
 
+/// As zkCli does: the lines that follow are meant for the other servers, also while these do not
+/// answer, and none of them is for the old session. Says at once that there is no connection; zkCli
+/// does not wait for one here.
+void open_for_piped_lines(Context& cx, const std::string& server) {
+  end_users_of_session(cx);
+  cx.client.close();
+  cx.client.open(server);
+  if (cx.services.settings.drop_in) return;
+  try {
+    cx.client.await_connection("", cx.stop);
+  } catch (const ZkError& error) {
+    if (error.code() != code::connection_loss) throw;
+    throw Error("no connection to " + cx.client.connection_problem(), status::no_connection);
+  }
+}
+
 int run(Context& cx, const Args& a) {
   const auto server = a.server ? *a.server : cx.client.server();
   if (!may_end_session(cx, a.force)) return status::failure;
-  const auto before_end = [&] { end_users_of_session(cx); };
-  // The lines that follow are meant for the other servers: this session must not get them.
-  if (cx.input == Input::Pipe) {
-    before_end();
-    cx.client.close();
-  }
-  cx.client.replace_session(server, before_end, cx.stop);
+  const bool piped = cx.input == Input::Pipe;
+  if (!piped)
+    cx.client.replace_session(
+        server, [&] { end_users_of_session(cx); }, cx.stop);
   if (a.server) cx.current.reset();  // the old path may not exist there
+  if (piped) open_for_piped_lines(cx, server);
   return status::ok;
 }
 
@@ -42,7 +57,7 @@ extern const Command connect_command = make_command<Args>(
                 "removed, its watches and identities are gone, and jobs and programs under its "
                 "locks are ended first: at a terminal it asks, and a script needs --force if it "
                 "holds locks. If no session can be opened within --connect-timeout, the current "
-                "one stays, except on piped input, which goes on without a session. The default "
+                "one stays, except on piped input, whose next lines try again. The default "
                 "port is 2181. TLS and SASL are chosen when zksh starts, by "
                 "options or in its configuration: see zksh-security(7).",
      .examples = {{"connect", "Open a new session with the same servers."}},
