@@ -63,6 +63,10 @@ std::string unfinished_text(std::size_t done, std::size_t unknown) {
   return unknown == 0 ? text : fmt::format("{}; {}", text, unknown_text(unknown));
 }
 
+bool is_as_zkcli(const Context& cx) {
+  return cx.input == Input::Pipe || cx.services.settings.drop_in;
+}
+
 /// As zkCli does: sets each node's ACL before listing it, in the order of `ls -R`, and stops where
 /// the new ACL hides what is below.
 void set_all_as_zkcli(Context& cx, const std::string& top, const WorkLimits& limits,
@@ -101,6 +105,14 @@ void set_all(Context& cx, const std::string& top, const WorkLimits& limits, Node
   }
 }
 
+/// zkCli refuses an empty ACL node by node, without asking the servers.
+int refuse_empty_for_each(Context& cx, const std::string& top, const WorkLimits& limits) {
+  set_all_as_zkcli(cx, top, limits, [&](const std::string& /*path*/) {
+    cx.out.line("{}", keeper_message(code::invalid_acl, ""));
+  });
+  return cx.excused(exit_status_of(code::invalid_acl));
+}
+
 int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_t version,
                 const WorkLimits& limits) {
   cx.client.get(top, Watch::none(), cx.stop);
@@ -126,7 +138,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };
   const auto finish = [&] { writer.finish(); };
-  const bool as_zkcli = cx.input == Input::Pipe || cx.services.settings.drop_in;
+  const bool as_zkcli = is_as_zkcli(cx);
   const auto work = [&] {
     try {
       if (as_zkcli)
@@ -272,8 +284,10 @@ Sent run(Context& cx, const Args& a) {
   const auto version = version_of(cx, a);
   const auto acl = acl_argument(cx, *a.acl, a.path, a.force);
   const auto path = cx.resolve(a.path);
-  if (a.recursive && acl.empty())
+  if (a.recursive && acl.empty()) {
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
+    if (is_as_zkcli(cx)) return refuse_empty_for_each(cx, path, a.limits.limits());
+  }
   refuse_empty(acl);
   if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
   if (a.stat || prints_as_34(cx)) {
