@@ -1,4 +1,5 @@
 // delete: remove a node without children.
+#include "base/number.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/listing.h"
@@ -18,10 +19,11 @@ void declare(Options& o, Args& a) {
 }
 
 /// zkCli 3.8 accepts any word here, reports the form as deprecated, and ignores the word; 3.4 read
-/// a version, and did not remove the node if that did not match.
+/// a version, and did not remove the node if that did not match. What begins like a number is
+/// refused as one, rather than ignored.
 std::int32_t requested_version(const Context& cx, const Args& a, const NodeWords& given) {
   if (a.version) return *a.version;
-  if (!given.legacy || !old_version_counts(cx)) return -1;
+  if (!given.legacy || !old_version_counts(cx) || !begins_as_number(*given.legacy)) return -1;
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 

@@ -30,9 +30,9 @@ std::vector<std::string> bind_words(const GivenWords& given, const std::vector<A
   for (const auto& word : given.positionals) {
     const auto takes = [&](std::size_t i) {
       const auto& argument = arguments[i];
-      // What begins like a number is refused as one, rather than ignored.
-      const bool fits =
-          !argument.legacy || argument.kind != Argument::Kind::Number || begins_as_number(word);
+      // What begins like a number is refused as one, rather than ignored. It has its place.
+      const bool fits = !argument.legacy || argument.kind != Argument::Kind::Number ||
+                        (surplus.empty() && begins_as_number(word));
       return argument.takes_one_word() && !taken[i] && fits;
     };
     std::size_t i = 0;
