@@ -86,25 +86,27 @@ using Remedies = std::map<std::string, std::string, std::less<>>;
 const std::string* unknown_option(const std::vector<Argument>& arguments, const GivenWords& given,
                                   const Remedies& remedies, bool as_zkcli) {
   if (!given.unknown.empty()) return &given.unknown.front();
-  for (std::size_t i = 0; i < given.positionals.size() && !as_zkcli; ++i) {
+  for (std::size_t i = 0; i < given.positionals.size(); ++i) {
     const auto& word = given.positionals[i];
     if (!given.bare[i] || word.size() < 2 || word.front() != '-') continue;
     // A number is data, but no node. After a node it may be the version of old zkCli's delete.
     const auto* const first = i == 0 ? positional_at(arguments, 0) : nullptr;
     const bool is_node = first && (first->kind == Argument::Kind::NodePath ||
                                    first->kind == Argument::Kind::NodePaths);
-    if (is_node || remedies.contains(word)) return &word;
+    if (is_node || (!as_zkcli && remedies.contains(word))) return &word;
   }
   return nullptr;
 }
 
-/// Throws UsageError, naming the word, for an option that cannot be bound.
-void check_options(const std::vector<Argument>& arguments, const GivenWords& given) {
+/// Throws UsageError, naming the word, for an option that cannot be bound. zkCli takes no -- as a
+/// value.
+void check_options(const std::vector<Argument>& arguments, const GivenWords& given, bool as_zkcli) {
   for (const auto& [option, value, word, apart] : given.options) {
     if (!option->takes_value() && value)
       throw UsageError(fmt::format("{} takes no value", word.substr(0, word.find('='))));
     // A word that names an option is rarely meant as the value, which was forgotten.
-    if (option->takes_value() && (!value || (apart && option_named(arguments, *value))))
+    if (option->takes_value() && (!value || (apart && option_named(arguments, *value)) ||
+                                  (apart && as_zkcli && *value == "--")))
       throw UsageError(fmt::format("{} needs a value", word));
   }
 }
@@ -304,7 +306,7 @@ void Options::parse(const std::vector<std::string>& words, const std::vector<boo
                          ? unknown_option_text(impl_->arguments, *word)
                          : fmt::format("unknown option {}; {}", *word, remedy->second));
   }
-  check_options(impl_->arguments, given);
+  check_options(impl_->arguments, given, as_zkcli);
   check_word_count(impl_->arguments, given);
   check_exclusive(impl_->arguments, given);
   // An empty variable in a script must not look like a successful program.

@@ -139,9 +139,9 @@ class Options {
 
   /// Parses the words of a command line, without the command's name. Options may be anywhere, may
   /// be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`. A word
-  /// such as -5 is data, but in place of the first node an option that is unknown, unless zkCli's
-  /// grammar holds (`as_zkcli`). Throws SyntaxError, or UsageError that names the word, and
-  /// suggests an option if it is unknown.
+  /// such as -5 is data, but in place of the first node an option that is unknown. Where zkCli's
+  /// grammar holds (`as_zkcli`), no option's value is --. Throws SyntaxError, or UsageError that
+  /// names the word, and suggests an option if it is unknown.
   void parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {},
              bool as_zkcli = false);
   /// The positional words that no argument took.
