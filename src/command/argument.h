@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zksh {
@@ -51,6 +52,8 @@ struct Argument {
 
   bool positional() const { return names.front().front() != '-'; }
   bool takes_value() const { return kind != Kind::Flag; }
+  /// Those of its names that a syntax such as zkCli's has.
+  std::vector<std::string> names_in(std::string_view syntax) const;
   /// How the usage line shows it: "[-v version]", "path", "[data]", "path…", "[program
   /// [argument…]]".
   std::string syntax() const;

@@ -234,6 +234,7 @@ std::shared_ptr<void> Command::parsed(const Context& cx, std::vector<std::string
   const bool piped = cx.input == Input::Pipe;
   auto args = declare(options);
   declare_common(options, common, writes, zkcli_syntax && piped);
+  if (zkcli_syntax && piped) options.keep_names_in(*zkcli_syntax);
   if (optionless && piped) words.insert(words.begin(), "--");
   const auto choose_format = [&] {
     if (common.format) cx.out.set_format(*common.format);

@@ -197,6 +197,11 @@ Options& Options::legacy() {
   return *this;
 }
 
+void Options::keep_names_in(std::string_view syntax) {
+  for (auto& argument : impl_->arguments)
+    if (auto known = argument.names_in(syntax); !known.empty()) argument.names = std::move(known);
+}
+
 Options& Options::demanded() {
   impl_->next.demanded = true;
   return *this;

@@ -127,6 +127,8 @@ class Options {
   void program(std::vector<std::string>& target, std::string_view help);
   /// What to say about an option that the command lacks, but a namesake elsewhere has.
   void instead_of(std::string_view option, std::string_view remedy);
+  /// Options that this syntax of zkCli has lose the names that it lacks.
+  void keep_names_in(std::string_view syntax);
   /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
   /// not the expected number then counts as surplus, as in today's zkCli.
   Options& legacy();

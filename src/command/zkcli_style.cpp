@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -72,19 +71,9 @@ std::pair<std::string_view, std::string_view> syntax_in(ZkCliVersion version,
 
 /// The options that zkCli has too, with the names that it knows.
 std::vector<Argument> zkcli_options(const Command& command) {
-  const auto syntax = *command.zkcli_syntax;
-  const auto is_letter = [&](std::size_t at) {
-    return at < syntax.size() && std::isalnum(static_cast<unsigned char>(syntax[at])) != 0;
-  };
-  const auto is_unknown = [&](const std::string& name) {
-    auto at = syntax.find(name);
-    while (at != std::string_view::npos && is_letter(at + name.size()))
-      at = syntax.find(name, at + 1);
-    return at == std::string_view::npos;
-  };
   auto options = command.arguments();
   for (auto& option : options)
-    if (!option.legacy) std::erase_if(option.names, is_unknown);
+    if (!option.legacy) option.names = option.names_in(*command.zkcli_syntax);
   std::erase_if(options,
                 [](const Argument& option) { return option.names.empty() || option.positional(); });
   return options;
