@@ -7,6 +7,7 @@
 #include "client/watch.h"
 #include "client/zk_error.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -491,5 +492,12 @@ class Client {
     }
   }
 };
+
+/// A person notices a tenth of a second, a few round trips of this length.
+constexpr std::chrono::milliseconds nearby{20};
+
+/// Whether the connected server is farther away. What may turn out to be of no use is sent ahead
+/// only to such a server: to one nearby, a request costs as much as waiting for its answer.
+inline bool is_far(Client& client) { return client.round_trip().value_or(nearby) > nearby; }
 
 }  // namespace zksh

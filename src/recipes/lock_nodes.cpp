@@ -2,7 +2,7 @@
 // behind.
 #include "recipes/lock_nodes.h"
 
-#include "client/distance.h"
+#include "client/client.h"
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"

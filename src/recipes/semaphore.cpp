@@ -1,7 +1,7 @@
 // Semaphore: a fixed number of leases, of which each holder has one or more.
 #include "base/number.h"
 #include "base/text.h"
-#include "client/distance.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_flaws.h"

@@ -1,7 +1,7 @@
 // WireSocket: the socket, connect, send, recv and getaddrinfo that the C client calls.
 #include "session/wire_socket.h"
 
-#include "client/distance.h"
+#include "client/client.h"
 #include "session/answer_reader.h"
 
 #include <algorithm>
