@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/quoting.h"
-#include "client/server_node.h"
+#include "client/connect_string.h"
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/work_options.h"

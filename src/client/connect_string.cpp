@@ -11,6 +11,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string_view>
 
 namespace zksh {
 namespace {
@@ -87,6 +88,17 @@ ConnectString parse_connect_string(std::string_view text) {
       result.servers.push_back(parse_server(server, text));
   if (result.servers.empty()) throw ValueError(fmt::format("\"{}\": a server name is empty", text));
   return result;
+}
+
+std::optional<ServerNode> server_node(const std::string& word) {
+  constexpr std::string_view mark = "zk://";
+  const bool marked = word.starts_with(mark);
+  const auto rest = marked ? word.substr(mark.size()) : word;
+  const auto slash = rest.find('/');
+  const auto hosts = rest.substr(0, slash);
+  const bool port = hosts.find(':') != std::string::npos;
+  if (hosts.empty() || (!marked && (!port || slash == std::string::npos))) return std::nullopt;
+  return ServerNode{.hosts = hosts, .path = slash == std::string::npos ? "/" : rest.substr(slash)};
 }
 
 }  // namespace zksh

@@ -1,6 +1,7 @@
 // ConnectString: parses the servers and the chroot that a user names.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,13 @@ struct ConnectString {
 /// Parses "host[:port][,host[:port]…][/chroot]". The default port is 2181. As in zkCli.sh, blanks
 /// around a server and empty elements are allowed. Throws ValueError naming what is wrong.
 ConnectString parse_connect_string(std::string_view text);
+
+struct ServerNode {
+  std::string hosts;  ///< "HOST:PORT,…"
+  std::string path;   ///< "/…"
+};
+
+/// Splits zk://HOST:PORT,…/path. The zk:// is optional before a host with a port.
+std::optional<ServerNode> server_node(const std::string& word);
 
 }  // namespace zksh

@@ -3,8 +3,8 @@
 
 #include "base/quoting.h"
 #include "base/suggestions.h"
+#include "client/connect_string.h"
 #include "client/node_pattern.h"
-#include "client/server_node.h"
 #include "command/current_node.h"
 #include "command/given_words.h"
 #include "command/questions.h"
