@@ -1,7 +1,6 @@
 // close: end the session.
 #include "command/command.h"
 #include "lock/manager.h"
-#include "lock/session_end.h"
 
 #include <chrono>
 

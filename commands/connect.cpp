@@ -2,7 +2,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "config/settings.h"
-#include "lock/session_end.h"
+#include "lock/manager.h"
 
 namespace zksh::command_connect {
 namespace {
