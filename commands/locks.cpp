@@ -9,7 +9,6 @@
 #include "lock/manager.h"
 #include "lock/own_locks.h"
 #include "lock/picture.h"
-#include "lock/search.h"
 #include "lock/viewer.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // LockViewer: what `locks` shows of a lock, once or again and again.
 #pragma once
 
+#include "client/client.h"
 #include "command/command.h"
 #include "ensemble/server_poller.h"
 #include "lock/nearby_locks.h"
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <optional>
 #include <set>
@@ -72,4 +74,16 @@ class LockViewer {
   std::optional<ServersAccount::Events> own_at_first_;
   LockChanges changes_;
 };
+
+struct LockSearch {
+  std::vector<LockView> locks;          ///< by path; data are read only for holders
+  std::vector<std::string> unlistable;  ///< nodes whose children may not be listed
+};
+
+/// A node is a lock if it has an ephemeral child with a contender's name, and a semaphore if such
+/// children are below its `locks` and `leases`. Memory is bounded by the widest level and the
+/// number of contenders. `visited` is called for each node. Blocks; throws ZkError, Cancelled.
+LockSearch search_locks(Client& client, const std::string& top,
+                        const std::function<void()>& visited, const std::stop_token& stop);
+
 }  // namespace zksh
