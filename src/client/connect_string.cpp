@@ -1,4 +1,4 @@
-// ConnectString: parses the servers and the chroot that a user names.
+// ConnectString: parses the servers and the chroot that a user names; ServerNode: a node there.
 #include "client/connect_string.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// ConnectString: parses the servers and the chroot that a user names.
+// ConnectString: parses the servers and the chroot that a user names; ServerNode: a node there.
 #pragma once
 
 #include <optional>

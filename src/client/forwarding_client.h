@@ -1,4 +1,5 @@
 // ForwardingClient: forwards every call to another client; a base for wrappers that override some.
+// ReadOnlyClient: refuses writes.
 #pragma once
 
 #include "client/client.h"

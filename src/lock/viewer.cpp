@@ -1,4 +1,4 @@
-// LockViewer: what `locks` shows of a lock, once or again and again.
+// LockViewer: what `locks` shows of a lock, once or again and again. LockSearch: finds locks.
 #include "lock/viewer.h"
 
 #include "base/time.h"
