@@ -1,7 +1,7 @@
 // Rehearsal: reports what the servers would answer to a write, and writes nothing.
 #include "client/rehearsal.h"
 
-#include "client/read_only_client.h"
+#include "client/forwarding_client.h"
 #include "failures.h"
 #include "fake_client.h"
 
