@@ -1,6 +1,6 @@
 // get: print the value of a node.
 #include "base/byte_text.h"
-#include "base/inflate.h"
+#include "base/zlib.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/listing.h"

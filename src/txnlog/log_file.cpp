@@ -1,11 +1,10 @@
 // LogFile: reads the records of one transaction log, and passes over what is damaged.
 #include "txnlog/log_file.h"
 
-#include "base/checksum.h"
 #include "base/error.h"
-#include "base/inflate.h"
 #include "base/jute.h"
 #include "base/number.h"
+#include "base/zlib.h"
 #include "txnlog/transaction.h"
 
 #include <fmt/core.h>

@@ -1,8 +1,8 @@
 // PastTree: a tree as it was, replayed from a snapshot and transactions.
 #include "txnlog/past_tree.h"
 
-#include "base/checksum.h"
 #include "base/error.h"
+#include "base/zlib.h"
 #include "txnlog/data_files.h"
 #include "txnlog/transaction_reader.h"
 

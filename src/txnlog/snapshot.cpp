@@ -1,10 +1,9 @@
 // Snapshot: reads a snapshot of a tree, plain or packed, and checks it.
 #include "txnlog/snapshot.h"
 
-#include "base/checksum.h"
 #include "base/fd.h"
-#include "base/inflate.h"
 #include "base/jute.h"
+#include "base/zlib.h"
 
 #include <fmt/core.h>
 

@@ -45,7 +45,7 @@ LIBRARIES = [
     ("CLI/*", ["src/config/configuration.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/regex.cpp"]),
-    ("zlib.h", ["src/base/inflate.cpp", "src/base/checksum.cpp"]),
+    ("zlib.h", ["src/base/zlib.cpp"]),
     ("nlohmann/*", ["src/base/json.cpp", "src/tree/tree_text.cpp"]),
     ("gtest/*", ["tests/*"]),
     ("gmock/*", ["tests/*"]),

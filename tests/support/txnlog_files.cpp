@@ -1,7 +1,7 @@
 // TxnLogFiles: writes transaction logs and snapshots for the unit tests.
 #include "txnlog_files.h"
 
-#include "base/checksum.h"
+#include "base/zlib.h"
 
 #include <cstdlib>
 #include <filesystem>

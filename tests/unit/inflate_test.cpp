@@ -1,7 +1,6 @@
 // Inflate: output of gzip and zlib, and anything else.
-#include "base/inflate.h"
-
 #include "base/byte_text.h"
+#include "base/zlib.h"
 #include "failures.h"
 
 #include <gtest/gtest.h>

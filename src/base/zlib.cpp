@@ -1,5 +1,5 @@
-// Inflate: decompresses bytes with zlib.
-#include "base/inflate.h"
+// zlib: decompresses bytes, and computes checksums.
+#include "base/zlib.h"
 
 #include "base/error.h"
 
@@ -14,6 +14,11 @@ namespace zksh {
 namespace {
 
 constexpr std::size_t most_inflated = 256U << 20U;
+
+const Bytef* bytes_of(std::string_view bytes) {
+  // A null pointer would ask zlib for the start value.
+  return reinterpret_cast<const Bytef*>(bytes.empty() ? "" : bytes.data());
+}
 
 }  // namespace
 
@@ -92,6 +97,14 @@ std::string inflated(std::string_view bytes, Compression compression) {
       throw Error(fmt::format("it holds more than {} MiB", most_inflated >> 20U));
   }
   return text;
+}
+
+std::uint32_t adler32_of(std::string_view bytes, std::uint32_t before) {
+  return static_cast<std::uint32_t>(adler32_z(before, bytes_of(bytes), bytes.size()));
+}
+
+std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before) {
+  return static_cast<std::uint32_t>(crc32_z(before, bytes_of(bytes), bytes.size()));
 }
 
 }  // namespace zksh

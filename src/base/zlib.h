@@ -1,9 +1,10 @@
-// Inflate: decompresses bytes with zlib.
+// zlib: decompresses bytes, and computes checksums.
 #pragma once
 
 #include "base/named_values.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,5 +39,11 @@ class Inflation {
   class Stream;
   std::unique_ptr<Stream> stream_;
 };
+
+inline constexpr std::uint32_t adler32_start = 1;
+/// RFC 1950. `before` is the checksum of the bytes before.
+std::uint32_t adler32_of(std::string_view bytes, std::uint32_t before = adler32_start);
+/// As in gzip and Java's CRC32.
+std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace zksh
