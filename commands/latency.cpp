@@ -1,7 +1,6 @@
 // latency: measure round trips of requests to each server.
 #include "ensemble/latency.h"
 
-#include "base/spread.h"
 #include "base/time.h"
 #include "command/column_list.h"
 #include "command/command.h"

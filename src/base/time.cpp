@@ -1,4 +1,4 @@
-// Time: durations and times as users read and write them.
+// Time: the clock for leases, and durations and times as users read and write them.
 #include "base/time.h"
 
 #include "base/error.h"
@@ -95,6 +95,16 @@ std::optional<std::string> iso_time(std::int64_t milliseconds) {
 std::int64_t wall_clock_now() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+Spread spread_of(std::vector<std::chrono::nanoseconds> times) {
+  if (times.empty()) return {};
+  std::ranges::sort(times);
+  const auto rank = [&](std::size_t percent) { return (times.size() * percent + 99) / 100 - 1; };
+  return {.count = times.size(),
+          .median = times[rank(50)],
+          .p99 = times[rank(99)],
+          .longest = times.back()};
 }
 
 }  // namespace zksh

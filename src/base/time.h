@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -60,5 +62,15 @@ std::optional<std::string> iso_time(std::int64_t milliseconds);
 
 /// Milliseconds since 1970, by this machine's clock.
 std::int64_t wall_clock_now();
+
+/// The distribution of durations. All 0 if there are none.
+struct Spread {
+  std::size_t count = 0;
+  std::chrono::nanoseconds median{0};
+  std::chrono::nanoseconds p99{0};  ///< nearest rank: 99 of 100 took no longer
+  std::chrono::nanoseconds longest{0};
+};
+/// `times` may be in any order.
+Spread spread_of(std::vector<std::chrono::nanoseconds> times);
 
 }  // namespace zksh

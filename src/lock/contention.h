@@ -1,7 +1,7 @@
 // Contention: runs many contenders for a lock in this process, and analyses what happened.
 #pragma once
 
-#include "base/spread.h"
+#include "base/time.h"
 #include "client/client.h"
 #include "ensemble/admin_server.h"
 #include "ensemble/watch_counts.h"
