@@ -1,7 +1,6 @@
 // wchc: show which session watches what, on every server.
 #include "base/column_table.h"
 #include "base/number.h"
-#include "base/short_text.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/live_picture.h"

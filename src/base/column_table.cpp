@@ -1,7 +1,6 @@
 // ColumnTable: tables and lists laid out in columns that fit a width.
 #include "base/column_table.h"
 
-#include "base/short_text.h"
 #include "base/text.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // WatchedTree: persistent watches made of one-shot watches.
 #include "client/watched_tree.h"
 
-#include "base/short_text.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "client/work_limits.h"

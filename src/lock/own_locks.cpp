@@ -4,7 +4,6 @@
 #include "base/column_table.h"
 #include "base/named_values.h"
 #include "base/number.h"
-#include "base/short_text.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "client/node_path.h"

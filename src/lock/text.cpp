@@ -2,7 +2,6 @@
 #include "lock/text.h"
 
 #include "base/number.h"
-#include "base/short_text.h"
 #include "base/text.h"
 #include "client/node_path.h"
 #include "lock/view.h"

@@ -1,7 +1,7 @@
 // LockFlaws: how each library treats the names of the others.
 #include "recipes/lock_flaws.h"
 
-#include "base/short_text.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 #include "shell/prompt.h"
 
 #include "base/error.h"
-#include "base/short_text.h"
 #include "base/text.h"
 
 #include <fmt/core.h>

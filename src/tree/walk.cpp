@@ -6,7 +6,7 @@
 // short.
 #include "tree/walk.h"
 
-#include "base/short_text.h"
+#include "base/text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 

@@ -1,6 +1,4 @@
 // ShortText: what is left of a path that is too long.
-#include "base/short_text.h"
-
 #include "base/text.h"
 
 #include <gtest/gtest.h>
