@@ -1,6 +1,6 @@
 // apply: restore a dump.
 #include "base/json.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
 #include "command/confirmation.h"

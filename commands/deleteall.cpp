@@ -1,6 +1,6 @@
 // deleteall: remove a node and everything below it.
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/rehearsal.h"
 #include "command/confirmation.h"
 #include "command/progress.h"

@@ -1,7 +1,7 @@
 // diff: compare two subtrees, on servers or in files.
 #include "base/json.h"
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/connect_string.h"
 #include "command/command.h"
 #include "command/progress.h"

@@ -1,8 +1,8 @@
 // edit: edit a node's value in an editor.
 #include "base/file.h"
 #include "base/process.h"
-#include "base/quoting.h"
 #include "base/scratch_directory.h"
+#include "base/words.h"
 #include "command/command.h"
 #include "command/questions.h"
 #include "node/value.h"

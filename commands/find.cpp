@@ -1,5 +1,4 @@
 // find: list the nodes of a subtree that meet conditions.
-#include "base/quoting.h"
 #include "base/words.h"
 #include "client/node_path.h"
 #include "command/command.h"

@@ -1,5 +1,5 @@
 // incr: add to the number in a node.
-#include "base/quoting.h"
+#include "base/words.h"
 #include "command/command.h"
 #include "node/node_json.h"
 #include "node/parents.h"

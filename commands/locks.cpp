@@ -1,8 +1,8 @@
 // locks: show who holds a lock and who waits for it.
 #include "base/column_table.h"
 #include "base/json.h"
-#include "base/quoting.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/progress.h"

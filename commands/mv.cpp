@@ -1,6 +1,6 @@
 // mv: move a node and everything below it.
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "client/read_ahead.h"
 #include "command/command.h"

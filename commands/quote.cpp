@@ -1,5 +1,5 @@
 // quote: quote words for a zksh line.
-#include "base/quoting.h"
+#include "base/words.h"
 #include "command/command.h"
 #include "node/node_json.h"
 

@@ -1,5 +1,5 @@
 // rwlock: hold one side of a read/write lock, which readers share, in order of arrival.
-#include "base/quoting.h"
+#include "base/words.h"
 #include "lock/run_lock.h"
 
 namespace zksh::command_rwlock {

@@ -1,6 +1,6 @@
 // set: set a node's value.
 #include "base/byte_text.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/listing.h"

@@ -1,8 +1,8 @@
 // txns: show the transactions that servers have logged.
 #include "base/named_values.h"
 #include "base/number.h"
-#include "base/quoting.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/live_picture.h"

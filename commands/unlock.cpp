@@ -1,5 +1,5 @@
 // unlock: release this shell's locks, or ask another holder to.
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
 #include "command/report.h"

@@ -1,8 +1,8 @@
 // MissingChroot: explains NoNode errors that are due to a missing chroot.
 #include "client/missing_chroot.h"
 
-#include "base/quoting.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <fmt/format.h>
 

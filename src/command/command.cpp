@@ -1,8 +1,8 @@
 // Command: the command table, and what commands share.
 #include "command/command.h"
 
-#include "base/quoting.h"
 #include "base/suggestions.h"
+#include "base/words.h"
 #include "client/connect_string.h"
 #include "client/node_pattern.h"
 #include "command/current_node.h"

@@ -2,7 +2,7 @@
 #include "command/confirmation.h"
 
 #include "base/error.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "config/settings.h"
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 #include "command/dry_run.h"
 
 #include "base/json.h"
-#include "base/quoting.h"
+#include "base/words.h"
 
 #include <utility>
 

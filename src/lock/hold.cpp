@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/process.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "config/settings.h"
 #include "lock/text.h"
 #include "lock/token_file.h"

@@ -1,7 +1,7 @@
 // Revocation: asks the holder of a lock to release it.
 #include "lock/revocation.h"
 
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "lock/options.h"
 #include "lock/reader.h"

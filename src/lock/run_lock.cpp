@@ -3,9 +3,9 @@
 
 #include "base/number.h"
 #include "base/process.h"
-#include "base/quoting.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "client/guarded_client.h"
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"

@@ -2,8 +2,8 @@
 #include "lock/view.h"
 
 #include "base/number.h"
-#include "base/quoting.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "client/sequence_number.h"
 #include "recipes/lock_flaws.h"

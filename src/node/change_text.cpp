@@ -3,8 +3,8 @@
 
 #include "base/named_values.h"
 #include "base/number.h"
-#include "base/quoting.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

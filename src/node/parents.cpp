@@ -1,7 +1,7 @@
 // Parents: creates missing nodes, and the missing parents of a node.
 #include "node/parents.h"
 
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/node_path.h"
 
 #include <fmt/core.h>

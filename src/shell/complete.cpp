@@ -2,7 +2,6 @@
 #include "shell/complete.h"
 
 #include "base/file.h"
-#include "base/quoting.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "client/node_path.h"

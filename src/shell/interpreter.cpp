@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
-#include "base/quoting.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
 #include "client/joint_reads.h"

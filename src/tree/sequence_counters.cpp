@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "client/rehearsal.h"
 #include "client/sequence_number.h"

@@ -3,7 +3,7 @@
 
 #include "base/named_values.h"
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/acl_text.h"
 #include "client/zk_error.h"
 #include "node/change_text.h"

@@ -2,7 +2,7 @@
 #include "tree/tree_apply.h"
 
 #include "base/error.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/server_version.h"
 #include "node/parents.h"
 #include "tree/sequence_counters.h"

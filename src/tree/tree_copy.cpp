@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "client/rehearsal.h"
 #include "command/progress.h"
 #include "command/work_account.h"

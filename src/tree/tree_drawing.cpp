@@ -2,7 +2,7 @@
 #include "tree/tree_drawing.h"
 
 #include "base/number.h"
-#include "base/quoting.h"
+#include "base/words.h"
 #include "command/color.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // Fuzzes splitting command lines into words, and quoting words.
-#include "base/quoting.h"
 #include "base/words.h"
 #include "fuzz.h"
 #include "shell/command_line.h"

@@ -1,7 +1,7 @@
 // CommandLine: the command's words, and where its results go.
 #include "shell/command_line.h"
 
-#include "base/quoting.h"
+#include "base/words.h"
 #include "failures.h"
 
 #include <gtest/gtest.h>

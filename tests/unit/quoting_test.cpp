@@ -1,6 +1,4 @@
 // Quoting: a written word is read back unchanged.
-#include "base/quoting.h"
-
 #include "base/words.h"
 
 #include <gtest/gtest.h>
