@@ -1,5 +1,5 @@
 // edit: edit a node's value in an editor.
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/process.h"
 #include "base/scratch_directory.h"
 #include "base/words.h"

@@ -1,5 +1,5 @@
 // export: write the values of a subtree to a directory of files.
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"

@@ -1,5 +1,5 @@
 // import: create nodes from a file or a directory of files.
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"

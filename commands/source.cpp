@@ -1,5 +1,5 @@
 // source: run the commands of a file in this session.
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/words.h"
 #include "command/command.h"
 

@@ -1,4 +1,4 @@
-// Fd: an owned file descriptor, a stop that poll can wait for, and writes that a stop can end.
+// Fd: descriptors, what is written to and read from them, and whole files.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -89,5 +90,15 @@ class FdWriter {
   std::size_t most_;  ///< bytes that a ready descriptor takes without blocking
   StopFd stop_;
 };
+
+/// Replaces the ~ in "~/x" by $HOME. Any other name is returned unchanged, as are all if $HOME is
+/// not set.
+std::string with_home(std::string name);
+
+/// Reads a descriptor to its end; `name` is for messages. Blocks. Throws UsageError if it cannot be
+/// read or holds more than 64 MiB, far more than a server accepts as a value.
+std::string read_all(int fd, const std::string& name);
+/// Reads a whole file. Throws as read_all.
+std::string read_file(const std::string& name);
 
 }  // namespace zksh

@@ -2,7 +2,7 @@
 #include "base/scratch_directory.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/fd.h"
 
 #include <chrono>
 #include <cstdlib>

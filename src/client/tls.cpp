@@ -2,7 +2,7 @@
 #include "client/tls.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/process.h"
 #include "client/open_ssl.h"
 

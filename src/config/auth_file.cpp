@@ -2,7 +2,7 @@
 #include "config/auth_file.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "base/words.h"
 

@@ -2,7 +2,7 @@
 #include "config/security_settings.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "config/auth_file.h"

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/file.h"
 #include "base/process.h"
 #include "base/scratch_directory.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 // Arguments: zksh's parsed command line, environment and configuration.
 #include "shell/arguments.h"
 
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/time.h"
 #include "client/connect_string.h"
 #include "client/security.h"

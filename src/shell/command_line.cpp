@@ -2,7 +2,7 @@
 #include "shell/command_line.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/fd.h"
 #include "shell/operators.h"
 #include "shell/script_arguments.h"
 

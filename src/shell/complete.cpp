@@ -1,7 +1,7 @@
 // Complete: completes words, using the commands' declarations.
 #include "shell/complete.h"
 
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "client/node_path.h"

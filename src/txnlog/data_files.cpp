@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/file.h"
 #include "base/number.h"
 #include "txnlog/log_file.h"
 #include "txnlog/snapshot.h"
