@@ -1,7 +1,7 @@
 // GivenWords: classifies the words of a command line: options, their values, arguments.
 #pragma once
 
-#include "command/argument.h"
+#include "command/options.h"
 
 #include <cstddef>
 #include <optional>
