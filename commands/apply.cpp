@@ -5,7 +5,6 @@
 #include "command/command.h"
 #include "command/confirmation.h"
 #include "command/progress.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/sequence_counters.h"

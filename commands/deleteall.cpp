@@ -5,7 +5,6 @@
 #include "command/confirmation.h"
 #include "command/progress.h"
 #include "command/report.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "config/settings.h"
 #include "node/listing.h"

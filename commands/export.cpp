@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/file_tree.h"

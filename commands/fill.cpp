@@ -2,7 +2,6 @@
 #include "base/number.h"
 #include "command/command.h"
 #include "command/progress.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "node/parents.h"

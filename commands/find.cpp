@@ -6,7 +6,6 @@
 #include "command/dry_run.h"
 #include "command/progress.h"
 #include "command/result_lines.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "config/settings.h"
 #include "node/listing.h"

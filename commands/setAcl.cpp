@@ -5,7 +5,6 @@
 #include "command/command.h"
 #include "command/progress.h"
 #include "command/report.h"
-#include "command/work_account.h"
 #include "command/work_options.h"
 #include "command/zkcli_style.h"
 #include "config/settings.h"

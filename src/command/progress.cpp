@@ -1,8 +1,9 @@
-// Progress: shows the progress of long work on one line of the terminal.
+// Progress: shows how far long work is, and reports how far it got if it ends early.
 #include "command/progress.h"
 
 #include "command/live_picture.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,6 +64,23 @@ void Progress::draw(Clock::time_point now) {
   out_.err(erase_line_of(drawn_) + line);
   drawn_ = line.size();
   was_shown_ = true;
+}
+
+void report_if_incomplete(Context& cx, Progress& progress, const std::function<void()>& work,
+                          const std::function<std::string()>& summary) {
+  try {
+    work();
+  } catch (...) {
+    progress.end();
+    const auto text = cx.rehearsal ? std::string() : summary();
+    if (!text.empty()) cx.out.err_line_regardless("not complete: " + text);
+    throw;
+  }
+  progress.end();
+}
+
+std::string unknown_text(std::size_t nodes) {
+  return fmt::format("the outcome of {} more is unknown", nodes);
 }
 
 }  // namespace zksh

@@ -1,10 +1,12 @@
-// Progress: shows the progress of long work on one line of the terminal.
+// Progress: shows how far long work is, and reports how far it got if it ends early.
 #pragma once
 
 #include "base/monitor.h"
+#include "command/command.h"
 #include "command/output.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace zksh {
@@ -46,5 +48,15 @@ class Progress {
   bool works_ = false;                      ///< the first is done
   Clock::time_point next_;                  ///< when to draw next
 };
+
+/// Runs `work` and ends its progress. If `work` throws, prints to stderr what was done by then, and
+/// rethrows: "not complete: 300 nodes were created; of 8 more it is not known". `summary` returns
+/// the text after "not complete: "; if it is empty, nothing is printed, nor in a dry run. Blocks as
+/// `work` does.
+void report_if_incomplete(Context& cx, Progress& progress, const std::function<void()>& work,
+                          const std::function<std::string()>& summary);
+
+/// The end of that text, for nodes that may or may not be done.
+std::string unknown_text(std::size_t nodes);
 
 }  // namespace zksh

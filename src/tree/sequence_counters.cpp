@@ -8,7 +8,6 @@
 #include "client/rehearsal.h"
 #include "client/sequence_number.h"
 #include "command/progress.h"
-#include "command/work_account.h"
 #include "tree/batch_writer.h"
 #include "tree/tree_record.h"
 

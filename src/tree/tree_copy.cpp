@@ -6,7 +6,6 @@
 #include "base/words.h"
 #include "client/rehearsal.h"
 #include "command/progress.h"
-#include "command/work_account.h"
 
 #include <fmt/core.h>
 
