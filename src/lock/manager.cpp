@@ -1,8 +1,8 @@
 // LockManager: the locks that this process holds or waits for, each managed by a task.
 #include "lock/manager.h"
 
-#include "command/confirmation.h"
 #include "command/job_table.h"
+#include "command/questions.h"
 #include "command/transaction.h"
 #include "config/settings.h"
 #include "lock/keeper.h"
