@@ -1,7 +1,7 @@
 // du: show the sizes of subtrees: nodes and bytes.
 #include "base/number.h"
 #include "command/command.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"

@@ -1,6 +1,6 @@
 // ephemerals: list the ephemeral nodes of a subtree with their sessions.
 #include "command/command.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/node_filter.h"

@@ -1,7 +1,7 @@
 // getAcl: print a node's ACL.
 #include "client/acl_text.h"
 #include "command/command.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/listing.h"
 #include "node/node_json.h"

@@ -2,7 +2,7 @@
 #include "base/byte_text.h"
 #include "base/regex.h"
 #include "command/command.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "node/value.h"

@@ -4,7 +4,7 @@
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/current_node.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/listing.h"
 #include "node/node_json.h"

@@ -4,7 +4,7 @@
 #include "command/color.h"
 #include "command/command.h"
 #include "command/live_picture.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"

@@ -4,7 +4,7 @@
 #include "client/change_stream.h"
 #include "command/command.h"
 #include "command/live_picture.h"
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/time_limit.h"
 #include "node/change_text.h"
 #include "tree/walk.h"

@@ -2,7 +2,7 @@
 // they do not exist.
 #pragma once
 
-#include "command/result_lines.h"
+#include "command/output.h"
 #include "command/work_options.h"
 #include "node/listing.h"
 #include "tree/walk.h"
