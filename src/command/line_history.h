@@ -1,4 +1,4 @@
-// LineHistory: the numbered lines of this run, for `history` and `redo`.
+// LineHistory: the numbered lines of this run, for `history`, `redo` and `!`.
 #pragma once
 
 #include <deque>
@@ -70,5 +70,11 @@ class LineHistory {
   std::size_t bytes_ = 0;
   bool redoing_ = false;
 };
+
+/// Expands `!!` (the previous line), `!N` (line number N), `!-N` (the Nth line before) or `!TEXT`
+/// (the newest line that begins with TEXT), and appends what follows that word; nullopt if the line
+/// does not begin with `!`. Elsewhere `!` is data. Throws ValueError if there is no such line, or
+/// if it had a secret, which was not kept.
+std::optional<std::string> expand_history(const std::string& line, const LineHistory& history);
 
 }  // namespace zksh

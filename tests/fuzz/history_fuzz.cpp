@@ -1,6 +1,6 @@
 // Fuzzes history expansion: the first line is typed, the others are the history.
+#include "command/line_history.h"
 #include "fuzz.h"
-#include "shell/history_expansion.h"
 
 namespace zksh::fuzz {
 

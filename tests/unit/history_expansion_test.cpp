@@ -1,7 +1,6 @@
 // History expansion: lines that refer to earlier ones.
-#include "shell/history_expansion.h"
-
 #include "base/error.h"
+#include "command/line_history.h"
 
 #include <gtest/gtest.h>
 
