@@ -1,6 +1,6 @@
 // addauth: authenticate with a credential.
 #include "command/command.h"
-#include "config/auth_file.h"
+#include "config/security_settings.h"
 #include "node/value.h"
 
 namespace zksh::command_addauth {

@@ -1,19 +1,23 @@
-// Security settings: TLS and SASL, from options, configuration files and zkCli's properties file.
+// Security settings: TLS, SASL and identities, from options, files and the environment of zkCli.sh.
 #include "config/security_settings.h"
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "config/auth_file.h"
-#include "config/java_flags.h"
+#include "base/words.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstdlib>
 #include <initializer_list>
+#include <string_view>
+#include <sys/stat.h>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -267,6 +271,46 @@ SaslSettings parse_sasl(const Configuration& configuration, const Password& give
   return sasl;
 }
 
+bool asks_for_safety(const std::string& key, const std::string& value) {
+  if (key == "zookeeper.client.secure") return value == "true";
+  return key == "java.security.auth.login.config";
+}
+
+/// The words, quoted texts and signs of a login configuration, without its comments.
+std::vector<std::string> tokens_of(std::string_view text) {
+  std::vector<std::string> tokens;
+  const auto is_sign = [](char c) {
+    return std::string_view("{};=").find(c) != std::string_view::npos;
+  };
+  const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t at = 0; at < text.size();) {
+    const auto rest = text.substr(at);
+    if (is_blank(text[at])) {
+      ++at;
+    } else if (rest.starts_with("//") || rest.front() == '#') {
+      at += std::min(rest.find('\n'), rest.size());
+    } else if (rest.starts_with("/*")) {
+      const auto end = rest.find("*/", 2);
+      at += end == std::string_view::npos ? rest.size() : end + 2;
+    } else if (rest.front() == '"') {
+      std::string quoted;
+      for (++at; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\\' && at + 1 < text.size()) ++at;
+        quoted += text[at];
+      }
+      ++at;
+      tokens.push_back(std::move(quoted));
+    } else if (is_sign(rest.front())) {
+      tokens.emplace_back(1, text[at++]);
+    } else {
+      const auto begin = at;
+      while (at < text.size() && !is_blank(text[at]) && !is_sign(text[at])) ++at;
+      tokens.emplace_back(text.substr(begin, at - begin));
+    }
+  }
+  return tokens;
+}
+
 }  // namespace
 
 void add_warning(std::string& warning, const std::string& text) {
@@ -315,6 +359,74 @@ Security take_security(Configuration& configuration, const std::string& client_f
                                      "zkCli.sh (--as zkcli); zksh-security(7) says what to use",
                                      flags.variable, flags.asks));
   return security;
+}
+
+JavaFlags java_flags() {
+  JavaFlags flags;
+  for (const char* const variable :
+       {"SERVER_JVMFLAGS", "KAFKA_OPTS", "CLIENT_JVMFLAGS", "JVMFLAGS"}) {
+    const char* const words = std::getenv(variable);
+    if (words == nullptr) continue;
+    std::string spaced = words;
+    std::ranges::replace_if(
+        spaced, [](char c) { return c == '\t' || c == '\n'; }, ' ');
+    for (const auto word : split(spaced, ' ')) {
+      if (!word.starts_with("-D")) continue;
+      const auto equals = std::min(word.find('='), word.size());
+      const std::string key(word.substr(2, equals - 2));
+      const std::string value(word.substr(std::min(equals + 1, word.size())));
+      flags.properties[key] = value;
+      if (!asks_for_safety(key, value)) continue;
+      flags.variable = variable;
+      flags.asks = key;
+    }
+  }
+  return flags;
+}
+
+std::optional<JavaLogin> parse_java_login(std::string_view text, std::string_view section) {
+  const auto tokens = tokens_of(text);
+  for (auto at = tokens.begin(); at + 2 < tokens.end(); ++at) {
+    if (*at != section || *(at + 1) != "{") continue;
+    JavaLogin login{.module = (at + 2)->substr((at + 2)->rfind('.') + 1)};  // npos + 1 is 0
+    for (at += 3; at < tokens.end() && *at != ";" && *at != "}"; ++at)
+      if (tokens.end() - at > 2 && *(at + 1) == "=") login.options[*at] = *(at + 2);
+    return login;
+  }
+  return std::nullopt;
+}
+
+std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name) {
+  std::vector<Credential> credentials;
+  std::size_t number = 0;
+  for (const auto whole_line : lines_of(text)) {
+    ++number;
+    const auto line = trimmed(whole_line);
+    if (line.empty() || line.front() == '#') continue;
+    const auto scheme_end = line.find_first_of(white_space);
+    if (scheme_end == std::string_view::npos)
+      throw UsageError(fmt::format(
+          "{}:{}: expected a scheme and a credential (user:password for digest)", name, number));
+    credentials.push_back(
+        {std::string(line.substr(0, scheme_end)), std::string(trimmed(line.substr(scheme_end)))});
+  }
+  if (credentials.empty()) throw UsageError(fmt::format("{} holds no credential", name));
+  return credentials;
+}
+
+std::string warning_of_readers(const std::string& name) {
+  struct stat info {};
+  constexpr mode_t of_others = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & of_others) == 0)
+    return {};
+  return fmt::format(
+      "warning: other users can read or write the credentials in {} (mode {:03o}); use chmod 600",
+      name, info.st_mode & 0777U);
+}
+
+AuthFile read_auth_file(const std::string& name) {
+  return {.credentials = parse_auth_file(read_file(name), name),
+          .warning = warning_of_readers(name)};
 }
 
 }  // namespace zksh

@@ -1,12 +1,15 @@
-// Security settings: TLS and SASL, from options, configuration files and zkCli's properties file.
+// Security settings: TLS, SASL and identities, from options, files and the environment of zkCli.sh.
 #pragma once
 
+#include "client/client.h"
 #include "client/security.h"
 #include "config/configuration.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
 
@@ -29,5 +32,41 @@ void add_warning(std::string& warning, const std::string& text);
 /// does not support, and what only Java can do, saying how to do it with zksh. Blocks.
 Security take_security(Configuration& configuration, const std::string& client_file, bool drop_in,
                        std::string& warning);
+
+/// The system properties, -DKEY=VALUE, of the variables that zkCli.sh and Kafka's scripts pass to
+/// Java: CLIENT_JVMFLAGS, JVMFLAGS, SERVER_JVMFLAGS, KAFKA_OPTS; later ones count.
+struct JavaFlags {
+  Properties properties{};
+  std::string variable{};  ///< the one that asks for TLS or authentication; empty if none does
+  std::string asks{};      ///< the property with which it does
+};
+JavaFlags java_flags();
+
+/// What a section of a login configuration (JAAS) says.
+struct JavaLogin {
+  std::string module{};  ///< the class name without its package
+  Properties options{};
+};
+/// Parses the configuration of javax.security.auth.login, and returns the first module of this
+/// section; nullopt if there is no such section.
+std::optional<JavaLogin> parse_java_login(std::string_view text, std::string_view section);
+
+struct AuthFile {
+  std::vector<Credential> credentials;  ///< in the order of the file; at least one
+  std::string warning;  ///< a sentence for the user if others than the owner can read or write the
+                        ///< file; else empty
+};
+
+/// Parses lines of a scheme, blanks and a credential, which is the rest of the line without
+/// surrounding blanks. Empty lines and lines that begin with # are skipped. `name` is for messages,
+/// which never quote the text. Throws UsageError naming a line without a credential, or if there is
+/// none at all.
+std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name);
+
+/// A sentence for the user if others than the owner can read or write the file; else empty.
+std::string warning_of_readers(const std::string& name);
+
+/// Reads and parses a file. Throws UsageError as parse_auth_file, or if the file cannot be read.
+AuthFile read_auth_file(const std::string& name);
 
 }  // namespace zksh

@@ -8,7 +8,6 @@
 #include "command/command.h"
 #include "command/given_words.h"
 #include "command/json_fields.h"
-#include "config/auth_file.h"
 #include "config/drop_in.h"
 #include "config/security_settings.h"
 #include "session/session.h"

@@ -1,5 +1,5 @@
 // Fuzzes credentials files: no message may quote them.
-#include "config/auth_file.h"
+#include "config/security_settings.h"
 #include "fuzz.h"
 
 #include <set>

@@ -1,7 +1,7 @@
 // Fuzzes configuration files, and that of a new membership.
 #include "client/ensemble.h"
-#include "config/auth_file.h"
 #include "config/configuration.h"
+#include "config/security_settings.h"
 #include "fuzz.h"
 
 namespace zksh::fuzz {

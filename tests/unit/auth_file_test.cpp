@@ -1,6 +1,5 @@
 // AuthFile: parsing its lines, and the warning about files that others can read.
-#include "config/auth_file.h"
-
+#include "config/security_settings.h"
 #include "failures.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
-#include "config/java_flags.h"
+#include "config/security_settings.h"
 #include "shell/arguments.h"
 
 #include <gmock/gmock.h>
