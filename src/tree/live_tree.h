@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/work_limits.h"
-#include "node/quota_place.h"
+#include "node/quota.h"
 #include "tree/tree_record.h"
 
 #include <cstddef>

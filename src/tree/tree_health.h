@@ -3,7 +3,7 @@
 
 #include "client/work_limits.h"
 #include "ensemble/deep_health.h"
-#include "node/quota_place.h"
+#include "node/quota.h"
 
 #include <cstdint>
 #include <functional>
