@@ -9,7 +9,6 @@
 #include "command/zkcli_style.h"
 #include "config/settings.h"
 #include "node/acl_argument.h"
-#include "node/acl_change.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/batch_writer.h"

@@ -1,9 +1,14 @@
-// acl_argument: parses the ACL argument of create and setAcl.
+// ACL argument: the ACLs that users give, and changes of one.
 #pragma once
 
+#include "base/error.h"
+#include "client/client.h"
 #include "command/command.h"
 
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 namespace zksh {
 
@@ -28,5 +33,29 @@ void refuse_empty(const Acl& acl);
 /// The error of a write with this ACL; if the servers have refused the ACL, says what they may not
 /// know in it. Not on piped input.
 ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl);
+
+struct AclChange {
+  Acl added{};  ///< each replaces the entry of the same id
+  /// scheme:id, or digest:USER without the hash, each perhaps with a colon and the permissions that
+  /// the entry must have.
+  std::vector<std::string> removed{};
+  /// The result may be such that nobody can change it.
+  bool force = false;
+};
+
+/// Nobody could change the ACL after the change.
+class UnchangeableAcl : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The ACL after the change; nullopt if that is the same. Throws ZkError{no_auth} if the
+/// ACL hides hashes, which must not be written back; UnchangeableAcl.
+std::optional<Acl> changed_acl(const std::string& path, const Acl& acl, const AclChange& change);
+
+/// Changes a node's ACL; if somebody else changes it meanwhile, reads it and tries again. Returns
+/// whether it was changed. Blocks; throws as changed_acl, ZkError, Cancelled.
+bool change_acl(Client& client, const std::string& path, const AclChange& change,
+                const std::stop_token& stop);
 
 }  // namespace zksh
