@@ -1,4 +1,4 @@
-// AdminServer: asks ZooKeeper's HTTP servers, with GET, for JSON.
+// AdminServer: asks it, and gives its answers the form of four-letter words.
 #pragma once
 
 #include "client/connect_string.h"
@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,5 +60,26 @@ std::map<std::string, std::string> admin_fields(std::string_view body);
 /// The body of a web server's untrusted answer to a GET, whose status is 200. Otherwise empty, and
 /// `flaw` says why, for the user: "it answers HTTP 404".
 std::string http_body(std::string answer, std::string& flaw);
+
+/// The AdminServer's commands whose answers together correspond to a word's; empty if there are
+/// none.
+std::vector<std::string> admin_commands(std::string_view word);
+
+/// Converts the JSON bodies of admin_commands, which are untrusted, to the word's answer, or to the
+/// reason why there is none. What an AdminServer does not know is missing: in conf all but nine
+/// lines and the voting members, in dump the connections and the time of day, and on a follower the
+/// sessions. Source: Commands.java and the classes in server/command of ZooKeeper 3.5 to 3.9.
+ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies);
+
+/// As inquire, but if a server does not allow a word, which only AdminServers know if it has more
+/// than four letters, or closes the connection, asks its
+/// AdminServer, within the same time again. The answer then has the word's form. If that fails too,
+/// it is the server's own answer with admin_problem set.
+std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,
+                                    const AdminServers& admin_servers, const AskLimits& limits);
+
+/// A note for the reason why a server did not answer: that its AdminServer did not either. Empty if
+/// that was not asked.
+std::string admin_note(const ServerAnswer& answer);
 
 }  // namespace zksh

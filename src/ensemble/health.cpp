@@ -2,7 +2,7 @@
 #include "ensemble/health.h"
 
 #include "base/number.h"
-#include "ensemble/admin_words.h"
+#include "ensemble/admin_server.h"
 
 #include <fmt/ranges.h>
 
