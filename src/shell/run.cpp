@@ -28,7 +28,7 @@
 #include "shell/script.h"
 #include "shell/shell.h"
 #include "tree/walk.h"
-#include "txnlog/past_files.h"
+#include "txnlog/replay.h"
 
 #include <fmt/core.h>
 

@@ -3,11 +3,16 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "txnlog/snapshot.h"
 #include "txnlog/transaction_reader.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace zksh {
@@ -98,6 +103,25 @@ void require_next(const Replay& replay, const DataFiles& files, const std::vecto
     throw Error(fmt::format("the transactions after {} cannot be read: {}", zxid_text(replay.zxid),
                             flaw_text(*damage)));
 }
+
+class PastFile {
+ public:
+  PastFile(const std::filesystem::path& directory, std::string_view kind, std::int64_t zxid)
+      : path_(directory / fmt::format("{}.{:x}", kind, static_cast<std::uint64_t>(zxid))),
+        file_(path_, std::ios::binary) {}
+  void write(std::string_view bytes) {
+    file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  void close() {
+    file_.close();
+    if (!file_)
+      throw Error(fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
 
 }  // namespace
 
@@ -213,6 +237,26 @@ std::optional<std::string> end_text(const Replay& replay, const Moment& moment) 
   if (!moment.time || !replay.end_time || *replay.end_time >= *moment.time) return std::nullopt;
   return fmt::format("the files end at {}, {}, before {}", zxid_text(replay.zxid),
                      local_time_text(*replay.end_time), local_time_text(*moment.time));
+}
+
+Replay write_past_files(const DataFiles& files, std::int64_t until,
+                        const std::filesystem::path& directory, const std::stop_token& stop) {
+  constexpr std::string_view header("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
+  std::optional<PastFile> log;
+  auto past = replay(files, {.until = until,
+                             .tree = false,
+                             .stop = stop,
+                             .applied = [&](const LoggedTransaction& txn, std::string_view frame) {
+                               if (!log) log.emplace(directory, "log", txn.zxid).write(header);
+                               log->write(frame);
+                             }});
+  if (log) log->close();
+  if (past.first) return past;  // there is no snapshot
+  PastFile snapshot(directory, "snapshot", past.snapshot.zxid);
+  read_snapshot(past.snapshot.path,
+                {.copy = [&](std::string_view bytes) { snapshot.write(bytes); }}, stop);
+  snapshot.close();
+  return past;
 }
 
 }  // namespace zksh

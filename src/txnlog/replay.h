@@ -7,6 +7,7 @@
 #include "txnlog/past_tree.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -65,5 +66,10 @@ std::string fuzzy_text(const Replay& replay);
 /// "the files end at 0x5, 2026-…, before 2030-…"; nullopt unless the time that was asked for is
 /// later than all transactions.
 std::optional<std::string> end_text(const Replay& replay, const Moment& moment);
+
+/// Writes a snapshot, unpacked, and one log of what follows it into `directory`, which must exist.
+/// Returns what they hold. Blocks; throws as replay, and Error if they cannot be written.
+Replay write_past_files(const DataFiles& files, std::int64_t until,
+                        const std::filesystem::path& directory, const std::stop_token& stop);
 
 }  // namespace zksh
