@@ -4,7 +4,6 @@
 #include "command/progress.h"
 #include "command/work_options.h"
 #include "tree/live_tree.h"
-#include "tree/past_records.h"
 #include "tree/tree_copy.h"
 #include "tree/tree_text.h"
 #include "txnlog/replay.h"

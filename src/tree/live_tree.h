@@ -1,9 +1,10 @@
-// LiveTree: reads a subtree from the servers as ordered records, and reads and writes quotas.
+// LiveTree and PastRecords: a subtree as ordered records, from the servers or as it was.
 #pragma once
 
 #include "client/work_limits.h"
 #include "node/quota.h"
 #include "tree/tree_record.h"
+#include "txnlog/past_tree.h"
 
 #include <cstddef>
 #include <deque>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -79,5 +81,23 @@ void add_limits(std::map<std::string, QuotaLimits>& all, const std::string& root
 /// check for quotas above and below. Blocks; throws ZkError, Cancelled.
 void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,
                 const std::stop_token& stop);
+
+/// As LiveTree, of a replayed tree.
+class PastRecords {
+ public:
+  /// `tree` must outlive it. Throws ZkError if there is no such node.
+  PastRecords(const PastTree& tree, std::string top);
+
+  /// The next node, ephemerals included; nullopt at the end. An ACL that the files lack makes it
+  /// unreadable.
+  std::optional<FoundNode> next();
+
+ private:
+  const PastTree& tree_;
+  std::string top_;
+  std::vector<std::string_view> paths_;
+  std::map<std::string, QuotaLimits> limits_{};
+  std::size_t at_ = 0;
+};
 
 }  // namespace zksh
