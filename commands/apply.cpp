@@ -9,7 +9,7 @@
 #include "node/node_json.h"
 #include "tree/sequence_counters.h"
 #include "tree/tree_apply.h"
-#include "tree/tree_file.h"
+#include "tree/tree_text.h"
 
 #include <unistd.h>
 

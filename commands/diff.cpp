@@ -7,7 +7,6 @@
 #include "command/progress.h"
 #include "command/work_options.h"
 #include "tree/live_tree.h"
-#include "tree/tree_file.h"
 #include "tree/tree_record.h"
 #include "tree/tree_text.h"
 

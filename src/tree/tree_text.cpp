@@ -1,8 +1,9 @@
-// TreeText: the format of `dump`, written and parsed.
+// TreeText: the format of `dump`: a subtree as lines of text or JSON. zksh-tree(5) describes it.
 #include "tree/tree_text.h"
 
 #include "base/byte_text.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -14,7 +15,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace zksh {
@@ -199,6 +205,28 @@ TreeRecord parse_tree_line(std::string_view line) {
           .acl = parse_acl_field(acl),
           .data = parse_data_field(data),
           .limits = line.empty() ? no_limits : parse_limits(line.substr(quota_mark.size()))};
+}
+
+bool is_standard_input(const std::string& name) { return name == "-"; }
+
+std::string shown_name(const std::string& name) {
+  return is_standard_input(name) ? "standard input" : name;
+}
+
+/// Returns the descriptor.
+int open_file(const std::string& name) {
+  const int fd = open(with_home(name).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  return fd;
+}
+
+int open_input(const Context& cx, const std::string& name) {
+  if (!is_standard_input(name)) return open_file(name);
+  if (cx.input == Input::Pipe)
+    throw ValueError("the commands come from standard input; give a file name");
+  if (cx.input == Input::Terminal)
+    throw ValueError("standard input is the terminal; give a file name");
+  return STDIN_FILENO;
 }
 
 }  // namespace
@@ -457,6 +485,29 @@ TreeJsonLine parse_tree_json(std::string_view line) {
         .limits = limits_of(value)};
   }
   return parsed;
+}
+
+TreeFile::TreeFile(const Context& cx, const std::string& name)
+    : lines_(open_input(cx, name), !is_standard_input(name), shown_name(name), cx.stop),
+      reader_(
+          [this, stop = cx.stop](std::string& line) {
+            const bool more = lines_.next(line);
+            if (!more && stop.stop_requested()) throw Cancelled();
+            return more;
+          },
+          shown_name(name)) {}
+
+std::optional<std::size_t> checked_size(const Context& cx, const std::string& name) {
+  if (is_standard_input(name)) return std::nullopt;
+  {
+    const Fd fd(open_file(name));
+    struct stat about {};
+    if (fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  }
+  TreeFile file(cx, name);
+  std::size_t nodes = 0;
+  while (file.next()) ++nodes;
+  return nodes;
 }
 
 }  // namespace zksh
