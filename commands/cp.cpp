@@ -7,7 +7,7 @@
 #include "node/node_json.h"
 #include "node/parents.h"
 #include "tree/sequence_counters.h"
-#include "tree/tree_copy.h"
+#include "tree/tree_apply.h"
 
 namespace zksh::command_cp {
 namespace {

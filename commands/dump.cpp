@@ -4,7 +4,7 @@
 #include "command/progress.h"
 #include "command/work_options.h"
 #include "tree/live_tree.h"
-#include "tree/tree_copy.h"
+#include "tree/tree_apply.h"
 #include "tree/tree_text.h"
 #include "txnlog/replay.h"
 

@@ -10,7 +10,7 @@
 #include "node/parents.h"
 #include "tree/batch_writer.h"
 #include "tree/sequence_counters.h"
-#include "tree/tree_copy.h"
+#include "tree/tree_apply.h"
 
 #include <algorithm>
 
