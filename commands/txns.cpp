@@ -11,13 +11,12 @@
 #include "lock/past_locks.h"
 #include "node/change_text.h"
 #include "node/node_json.h"
+#include "tree/logged_transactions.h"
 #include "tree/node_filter.h"
-#include "tree/transaction_text.h"
 #include "txnlog/file_check.h"
 #include "txnlog/past_tree.h"
 #include "txnlog/replay.h"
 #include "txnlog/transaction_reader.h"
-#include "txnlog/transaction_tally.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,10 +1,13 @@
-// TransactionText: logged transactions as lines.
-#include "tree/transaction_text.h"
+// Logged transactions: which of them are chosen, their lines, and who writes most.
+#include "tree/logged_transactions.h"
 
+#include "base/error.h"
 #include "base/named_values.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "client/acl_text.h"
+#include "client/node_pattern.h"
 #include "client/zk_error.h"
 #include "node/change_text.h"
 #include "node/node_json.h"
@@ -12,11 +15,18 @@
 #include "txnlog/moment.h"
 
 #include <fmt/compile.h>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fnmatch.h>
 
 namespace zksh {
 namespace {
+
+bool is_below(std::string_view path, std::string_view top) {
+  return top == "/" || (path.starts_with(top) && path.substr(top.size()).starts_with('/'));
+}
 
 using Reason = TransactionLine::Reason;
 constexpr NamedValues<Reason, 4> reason_names{{{"client", Reason::Client},
@@ -69,6 +79,119 @@ void visit_close(const LoggedTransaction& txn, const std::vector<std::string>& e
 }
 
 }  // namespace
+
+TxnEvent event_of(const TxnOperation& change) {
+  if (change.creates()) return TxnEvent::Create;
+  if (change.deletes()) return TxnEvent::Delete;
+  if (change.type == TxnType::SetAcl) return TxnEvent::SetAcl;
+  if (change.type == TxnType::Check) return TxnEvent::Check;
+  return change.type == TxnType::Reconfig ? TxnEvent::Reconfig : TxnEvent::Set;
+}
+
+std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what) {
+  std::set<TxnEvent> events;
+  for (const auto name : split(text, ',')) {
+    const auto known = std::ranges::find_if(
+        txn_event_names, [&](const auto& event) { return equal_ignoring_case(event.first, name); });
+    if (known == txn_event_names.end())
+      throw ValueError(fmt::format("{}: \"{}\" is none of {}", what, name,
+                                   fmt::join(names_of(txn_event_names), ", ")));
+    events.insert(known->second);
+  }
+  return events;
+}
+
+bool TransactionFilter::is_before(const LoggedTransaction& txn) const {
+  const auto& from = criteria_.from;
+  return (from.time && txn.time < *from.time) || (from.zxid && txn.zxid < *from.zxid);
+}
+
+bool TransactionFilter::is_after(const LoggedTransaction& txn) const {
+  const auto& to = criteria_.to;
+  return (to.time && txn.time > *to.time) || (to.zxid && txn.zxid > *to.zxid);
+}
+
+bool TransactionFilter::is_done(const LoggedTransaction& txn) const {
+  constexpr std::int64_t ten_minutes = 600'000;
+  const auto& to = criteria_.to;
+  return (to.zxid && txn.zxid > *to.zxid) || (to.time && txn.time > *to.time + ten_minutes);
+}
+
+bool TransactionFilter::has_event(TxnEvent event) const {
+  if (!criteria_.events.empty()) return criteria_.events.contains(event);
+  return event != TxnEvent::Error || criteria_.errors;
+}
+
+bool TransactionFilter::has_path(std::string_view path) const {
+  if (criteria_.paths.empty()) return true;
+  return std::ranges::any_of(criteria_.paths, [&](const std::string& one) {
+    return is_pattern(one) ? matches(one, path)
+                           : path == one || (criteria_.recursive && is_below(path, one));
+  });
+}
+
+TransactionFilter TransactionFilter::since_ever() const {
+  auto all = *this;
+  all.criteria_.from = {};
+  return all;
+}
+
+bool TransactionFilter::matches(const std::string& pattern, std::string_view path) const {
+  std::string text(path);
+  if (fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0) return true;
+  const auto names = std::ranges::count(pattern, '/');
+  if (!criteria_.recursive || std::ranges::count(text, '/') <= names) return false;
+  while (std::ranges::count(text, '/') > names) text.resize(text.rfind('/'));
+  return fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0;
+}
+
+void TransactionTally::Count::add(const Count& other) {
+  operations += other.operations;
+  creates += other.creates;
+  sets += other.sets;
+  deletes += other.deletes;
+  bytes += other.bytes;
+}
+
+TransactionTally::Count TransactionTally::count_of(const LoggedTransaction& txn,
+                                                   const TxnOperation& op) {
+  constexpr std::size_t frame = 13;
+  constexpr std::size_t fields = 16;
+  const auto own = op.path.size() + (op.data ? op.data->size() : 0) + op.acl.size() + fields;
+  return {.operations = 1,
+          .creates = op.creates() ? 1U : 0U,
+          .sets = op.sets() ? 1U : 0U,
+          .deletes = op.deletes() ? 1U : 0U,
+          .bytes = txn.operations.size() == 1 ? txn.bytes + frame : own};
+}
+
+TransactionTally::Count TransactionTally::count_of_end(std::string_view path) {
+  return {.operations = 1, .deletes = 1, .bytes = path.size() + 4};
+}
+
+void TransactionTally::add(const std::string& key, const Count& count) {
+  constexpr std::size_t most_keys = 100'000;
+  counts_[key].add(count);
+  if (counts_.size() > most_keys) drop_small();
+}
+
+std::vector<TransactionTally::Row> TransactionTally::rows() const {
+  std::vector<Row> rows(counts_.begin(), counts_.end());
+  std::ranges::sort(rows, [](const Row& one, const Row& other) {
+    return one.second.bytes != other.second.bytes ? one.second.bytes > other.second.bytes
+                                                  : one.first < other.first;
+  });
+  return rows;
+}
+
+/// Bounds the memory: the smaller half so far is added up.
+void TransactionTally::drop_small() {
+  auto all = rows();
+  for (std::size_t i = all.size() / 2; i < all.size(); ++i) {
+    dropped_.add(all[i].second);
+    counts_.erase(all[i].first);
+  }
+}
 
 void visit_lines(const LoggedTransaction& txn, const std::vector<std::string>& ended,
                  const TransactionFilter& filter,

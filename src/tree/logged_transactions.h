@@ -1,0 +1,159 @@
+// Logged transactions: which of them are chosen, their lines, and who writes most.
+#pragma once
+
+#include "base/json.h"
+#include "base/named_values.h"
+#include "txnlog/moment.h"
+#include "txnlog/transaction.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace zksh {
+
+/// What a line about a transaction, or a part of it, is about.
+enum class TxnEvent {
+  Create,
+  Set,
+  Delete,
+  SetAcl,
+  Reconfig,
+  Check,
+  CreateSession,
+  CloseSession,
+  Error,
+  Unknown
+};
+inline constexpr NamedValues<TxnEvent, 10> txn_event_names{
+    {{"create", TxnEvent::Create},
+     {"set", TxnEvent::Set},
+     {"delete", TxnEvent::Delete},
+     {"setAcl", TxnEvent::SetAcl},
+     {"reconfig", TxnEvent::Reconfig},
+     {"check", TxnEvent::Check},
+     {"createSession", TxnEvent::CreateSession},
+     {"closeSession", TxnEvent::CloseSession},
+     {"error", TxnEvent::Error},
+     {"unknown", TxnEvent::Unknown}}};
+
+TxnEvent event_of(const TxnOperation& change);
+
+/// The criteria; what is empty selects all.
+struct TransactionCriteria {
+  Moment from{};
+  Moment to{};
+  std::optional<std::int64_t> session{};
+  std::vector<std::string> paths{};  ///< absolute; *, ? and [ ] match within a name
+  bool recursive = false;            ///< also what is below the paths
+  std::set<TxnEvent> events{};       ///< empty: all but errors
+  bool errors = false;
+};
+/// Parses names of events, separated by commas. Throws ValueError, naming `what`.
+std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what);
+
+class TransactionFilter {
+ public:
+  explicit TransactionFilter(TransactionCriteria criteria) : criteria_(std::move(criteria)) {}
+
+  bool is_before(const LoggedTransaction& txn) const;
+  bool is_after(const LoggedTransaction& txn) const;
+  /// Whether nothing that follows is selected. Leaders' clocks may differ a little.
+  bool is_done(const LoggedTransaction& txn) const;
+  bool has_event(TxnEvent event) const;
+  bool has_path(std::string_view path) const;
+  /// Whether what is about no node is selected.
+  bool has_none() const { return criteria_.paths.empty(); }
+  bool has_session(std::int64_t session) const {
+    return !criteria_.session || session == *criteria_.session;
+  }
+  const Moment& from() const { return criteria_.from; }
+  /// The same without a beginning.
+  TransactionFilter since_ever() const;
+
+ private:
+  bool matches(const std::string& pattern, std::string_view path) const;
+
+  TransactionCriteria criteria_;
+};
+
+class TransactionTally {
+ public:
+  struct Count {
+    std::size_t operations = 0;
+    std::size_t creates = 0;
+    std::size_t sets = 0;
+    std::size_t deletes = 0;
+    std::size_t bytes = 0;  ///< in the log
+
+    void add(const Count& other);
+  };
+  using Row = std::pair<std::string, Count>;
+  /// Of one operation of `txn`.
+  static Count count_of(const LoggedTransaction& txn, const TxnOperation& op);
+  /// Of an ephemeral that its session's end deletes.
+  static Count count_of_end(std::string_view path);
+
+  void add(const std::string& key, const Count& count);
+  /// By bytes, the largest first.
+  std::vector<Row> rows() const;
+  /// The sum of the keys that were dropped, of which there were too many.
+  const Count& dropped() const { return dropped_; }
+
+ private:
+  void drop_small();
+
+  std::unordered_map<std::string, Count> counts_{};
+  Count dropped_{};
+};
+
+/// One line: a transaction, or a part of it.
+struct TransactionLine {
+  /// Why a node was deleted, or a session ended.
+  enum class Reason { Client, Expired, Closed, Server };
+
+  const LoggedTransaction& txn;
+  TxnEvent event = TxnEvent::Error;
+  std::string_view path{};
+  const TxnOperation* change = nullptr;
+  std::optional<Reason> reason{};
+  std::size_t part = 0;  ///< of a multi, from 1; 0: it is none
+};
+
+/// Calls `visit` for each line of a transaction that is selected. `ended`: the ephemerals that it
+/// deletes as the end of their session (see SessionEnds).
+void visit_lines(const LoggedTransaction& txn, const std::vector<std::string>& ended,
+                 const TransactionFilter& filter,
+                 const std::function<void(const TransactionLine& line)>& visit);
+
+/// The text of a line, without its newline. The help of `txns` describes the fields.
+class TransactionText {
+ public:
+  enum class Format { People, Plain, Json };
+
+  /// `data`: with the values. `ascii`: no characters beyond ASCII.
+  TransactionText(Format format, bool data, bool ascii)
+      : format_(format), data_(data), ascii_(ascii) {}
+
+  std::string text(const TransactionLine& line) const;
+
+ private:
+  std::string detail(const TransactionLine& line) const;
+  std::string people(const TransactionLine& line) const;
+  std::string plain(const TransactionLine& line) const;
+  std::string json(const TransactionLine& line) const;
+  void add_change(JsonLine& json, const TxnOperation& op) const;
+
+  Format format_;
+  bool data_;
+  bool ascii_;
+};
+
+}  // namespace zksh
