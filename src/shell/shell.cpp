@@ -14,9 +14,8 @@
 #include "command/transaction.h"
 #include "lock/manager.h"
 #include "shell/complete.h"
-#include "shell/line_hint.h"
-#include "shell/line_style.h"
 #include "shell/prompt.h"
+#include "shell/typed_line.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,7 @@
 // Fuzzes what runs at each keystroke: colours, hint and completion of a line.
 #include "fuzz.h"
 #include "shell/complete.h"
-#include "shell/line_hint.h"
-#include "shell/line_style.h"
+#include "shell/typed_line.h"
 
 namespace zksh::fuzz {
 namespace {

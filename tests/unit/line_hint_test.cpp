@@ -1,5 +1,5 @@
 // line_hint: the hint after the line being typed.
-#include "shell/line_hint.h"
+#include "shell/typed_line.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // line_style: the colours of the line being typed.
-#include "shell/line_style.h"
+#include "shell/typed_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,34 +1,39 @@
-// Line style: the colours of the line being typed.
-#include "shell/line_style.h"
+// TypedLine: the colours of the line being typed, and the hint after it.
+#include "shell/typed_line.h"
 
 #include "base/words.h"
 #include "command/command.h"
 #include "command/given_words.h"
 #include "shell/operators.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace zksh {
 namespace {
 
+namespace style {
 constexpr std::string_view known_command = "\033[1m";  // bold
 constexpr std::string_view unknown = "\033[31m";       // red
 constexpr std::string_view option = "\033[36m";        // cyan
 constexpr std::string_view quoted = "\033[33m";        // yellow
 constexpr std::string_view sign = "\033[35m";          // magenta
 constexpr std::string_view comment = "\033[2m";        // dim
+}  // namespace style
 constexpr std::size_t longest_line = std::size_t{16} << 10U;
 
 std::string_view style_of_command(std::string_view name, bool complete) {
-  if (command_named(name)) return known_command;
+  if (command_named(name)) return style::known_command;
   if (name.starts_with('!')) return {};  // a history expansion
   const auto may_become = [&](std::string_view known) { return known.starts_with(name); };
   const bool possible = std::ranges::any_of(all_commands(), [&](const Command* command) {
     return may_become(command->name) || std::ranges::any_of(command->aliases, may_become);
   });
-  return possible && !complete ? std::string_view() : unknown;
+  return possible && !complete ? std::string_view() : style::unknown;
 }
 
 /// Behind `|`, the operators are another shell's.
@@ -38,10 +43,10 @@ void style_operators(std::string_view line, std::vector<StyledBytes>& styles) {
     const auto rest = line.substr(from);
     const auto operators = operators_in(rest);
     for (const auto& one : operators)
-      styles.push_back(
-          {.begin = from + one.begin,
-           .end = from + one.end,
-           .style = one.kind == Operator::Kind::Foreign && !in_program ? unknown : sign});
+      styles.push_back({.begin = from + one.begin,
+                        .end = from + one.end,
+                        .style = one.kind == Operator::Kind::Foreign && !in_program ? style::unknown
+                                                                                    : style::sign});
     if (operators.empty() || operators.back().kind != Operator::Kind::Program) return;
     in_program = true;
     from += operators.back().end;
@@ -97,19 +102,19 @@ void style_words(std::string_view line, std::size_t cursor, std::vector<StyledBy
     const auto& place = *place_at;
     options_may_come = options_may_come && place_at < program;
     const auto word = line.substr(place.begin, place.end - place.begin);
-    std::string_view style;
+    std::string_view shown;
     if (&place == &places.front()) {
-      style = style_of_command(word, cursor != place.end);
+      shown = style_of_command(word, cursor != place.end);
     } else if (place.quoted()) {
-      style = quoted;
+      shown = style::quoted;
     } else if (word == "&") {
-      style = sign;
+      shown = style::sign;
     } else if (options_may_come && looks_like_option(word) && word.size() > 1) {
       const bool is_unknown = std::ranges::find(declared.unknown, word) != declared.unknown.end();
-      style = is_unknown ? unknown : option;
+      shown = is_unknown ? style::unknown : style::option;
       options_may_come = word != "--";
     }
-    if (!style.empty()) styles.push_back({.begin = place.begin, .end = place.end, .style = style});
+    if (!shown.empty()) styles.push_back({.begin = place.begin, .end = place.end, .style = shown});
   }
 }
 
@@ -119,7 +124,7 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
   if (is_blank_or_comment(line)) {
     const auto begin = line.find('#');
     if (begin != std::string_view::npos)
-      styles.push_back({.begin = begin, .end = line.size(), .style = comment});
+      styles.push_back({.begin = begin, .end = line.size(), .style = style::comment});
     return styles;
   }
   const auto operators = operators_in(line);
@@ -129,9 +134,49 @@ std::vector<StyledBytes> command_styles(std::string_view line, std::size_t curso
   // Files, and a program's words.
   for (auto place = word_place_from(line, end); place; place = word_place_from(line, place->end))
     if (place->quoted())
-      styles.push_back({.begin = place->begin, .end = place->end, .style = quoted});
+      styles.push_back({.begin = place->begin, .end = place->end, .style = style::quoted});
   std::ranges::sort(styles, {}, &StyledBytes::begin);
   return styles;
+}
+
+/// Options may be anywhere, but after paths they are rarely wanted. Many options would hide what
+/// follows them.
+std::vector<std::string> options_ahead(const std::vector<Argument>& arguments,
+                                       const GivenWords& given) {
+  if (!given.positionals.empty() || given.options_ended) return {};
+  constexpr std::size_t most = 5;
+  std::vector<std::string> options;
+  for (const auto& argument : arguments) {
+    if (argument.positional() || argument.legacy || argument.common) continue;
+    if (std::ranges::count(given.options, &argument, &GivenWords::Option::option) == 0)
+      options.push_back(argument.syntax());
+  }
+  return options.size() > most ? std::vector<std::string>{"[option…]"} : options;
+}
+
+std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenWords& given) {
+  auto words = options_ahead(arguments, given);
+  if (given.awaiting)
+    words.insert(words.begin(), given.awaiting->value.empty() ? "value" : given.awaiting->value);
+  std::size_t index = 0;
+  for (const auto& argument : arguments) {
+    if (!argument.positional() || argument.legacy) continue;
+    const bool is_program = argument.kind == Argument::Kind::Program;
+    const bool is_given = is_program ? given.options_ended : index < given.positionals.size();
+    if (!is_given)
+      words.push_back(argument.syntax());
+    else if (argument.takes_rest())
+      words.push_back('[' + argument.names.front() + "…]");
+    if (!is_program) ++index;
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// What is missing behind the last operator of a line.
+std::string target_ahead(const Operator& sign, std::string_view behind) {
+  const bool missing = sign.names_file() || sign.kind == Operator::Kind::Program;
+  if (!missing || !trimmed(behind).empty()) return {};
+  return std::string(behind.empty() ? " " : "") + (sign.names_file() ? "file" : "program");
 }
 
 }  // namespace
@@ -146,13 +191,46 @@ std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor) 
     for (auto styled : command_styles(line.substr(part.begin, part.end - part.begin),
                                       cursor - std::min(cursor, part.begin))) {
       const bool is_pipe = line.substr(part.begin + styled.begin, 1) == "|";
-      in_program = in_program || (is_pipe && styled.style == sign);
+      in_program = in_program || (is_pipe && styled.style == style::sign);
       styled.begin += part.begin;
       styled.end += part.begin;
       styles.push_back(styled);
     }
   }
   return styles;
+}
+
+std::string syntax_ahead(std::string_view line) {
+  if (const auto operators = operators_in(line); !operators.empty())
+    return target_ahead(operators.back(), line.substr(operators.back().end));
+  const auto typed = split_typed(line);
+  if (!typed) return {};
+  auto words = texts_of(typed->words);
+  const bool in_word = typed->last.end > typed->last.begin;
+  if (in_word) words.push_back(typed->last.text);
+  const auto* command = words.empty() ? nullptr : command_named(words.front());
+  if (!command) return {};
+  const auto arguments = command->arguments();
+  std::vector<bool> quoted;
+  for (std::size_t i = 1; i < typed->words.size(); ++i) quoted.push_back(typed->words[i].quoted);
+  quoted.push_back(typed->quote != '\0');
+  const bool half_an_option = in_word && !quoted.back() && words.size() > 1 &&
+                              words.back().size() < 3 && looks_like_option(words.back()) &&
+                              option_word(arguments, words.back()).named.empty();
+  if (half_an_option) return {};
+  auto ahead =
+      arguments_ahead(arguments, given_words(arguments, std::span(words).subspan(1), quoted));
+  if (in_word && !ahead.empty()) ahead.insert(0, 1, ' ');
+  return ahead;
+}
+
+LineHint line_hint(std::string_view text, std::string_view history_rest) {
+  const auto line = text.substr(parts_of(text, PartBy::Command).back().begin);
+  auto syntax = syntax_ahead(line);
+  const auto places = word_places(line);
+  if (!history_rest.empty() && (syntax.empty() || places.size() > 1))
+    return {.text = std::string(history_rest), .takeable = true};
+  return {.text = std::move(syntax), .takeable = false};
 }
 
 }  // namespace zksh

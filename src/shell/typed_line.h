@@ -1,12 +1,20 @@
-// Line hint: the hint after the line being typed.
+// TypedLine: the colours of the line being typed, and the hint after it.
 #pragma once
 
+#include "term/edit_layout.h"
 #include "term/line_editor.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zksh {
+
+/// The parts of a line with a style of their own, in order: the command, existing or not, its
+/// options, quoted words, operators, and comments. An incomplete name that may become a command's
+/// has no style while the cursor is after it. A line over 16 KiB has no styles.
+std::vector<StyledBytes> line_styles(std::string_view line, std::size_t cursor);
 
 /// What may follow according to the command's declaration, with a blank before it if needed; empty
 /// if nothing may, or the command is unknown.
