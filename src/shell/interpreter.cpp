@@ -17,7 +17,7 @@
 #include "node/quota.h"
 #include "node/value.h"
 #include "shell/operators.h"
-#include "shell/pager.h"
+#include "shell/output_program.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

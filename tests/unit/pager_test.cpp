@@ -1,5 +1,5 @@
 // Pager: choosing one, and when results exceed the screen.
-#include "shell/pager.h"
+#include "shell/output_program.h"
 
 #include <gtest/gtest.h>
 
