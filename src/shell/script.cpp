@@ -1,25 +1,295 @@
-// Script: runs lines from -c, files or standard input.
+// Script: runs lines from -c, files or standard input, with --pipe without waiting for each answer.
 #include "shell/script.h"
 
+#include "base/json.h"
 #include "base/line_reader.h"
+#include "base/number.h"
 #include "base/words.h"
+#include "client/node_path.h"
+#include "client/patient_connection.h"
+#include "client/work_limits.h"
 #include "command/report.h"
-#include "shell/pipeline.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace zksh {
 namespace {
+
+using Chunks = std::vector<OutputQueue::Chunk>;
+
+/// The limit for the size of lines with outstanding answers.
+constexpr std::size_t most_bytes = 8U << 20U;
+/// The longest time from an answer to the printing of its result.
+constexpr std::chrono::milliseconds longest_delay{20};
+
+/// A line whose request has been sent, and its output so far.
+struct InFlight {
+  std::size_t number = 0;
+  std::string line;
+  Interpreter::Begun begun;
+  std::size_t in_flight = 0;    ///< lines, with this one
+  Clock::time_point sent_at{};  ///< about
+  Chunks output{};
+  bool reported = false;  ///< its failure was reported, with its place
+
+  bool writes() const { return begun.command && begun.command->writes; }
+  std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
+};
+
+class Pipeline {
+ public:
+  Pipeline(Interpreter& interpreter, LineReader& reader, std::string name,
+           const PipeSettings& settings, std::stop_token stop)
+      : interpreter_(interpreter),
+        out_(interpreter.output()),
+        monitor_(interpreter.client().monitor()),
+        reader_(reader),
+        name_(std::move(name)),
+        settings_(settings),
+        window_(interpreter.client(), {.fixed = settings.window}),
+        stop_(std::move(stop)) {}
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  ~Pipeline() { out_.set_place({}); }
+
+  int run() {
+    std::string line;
+    while (goes_on()) {
+      if (!reader_.ready()) {
+        finish_all();
+        if (!goes_on()) break;
+      }
+      if (!reader_.next(line)) break;
+      ++number_;
+      if (is_blank_or_comment(line)) continue;
+      keep_pace();
+      if (is_full()) make_room();
+      if (goes_on()) begin(std::move(line));
+    }
+    finish_all();
+    report_interrupted();
+    report_end();
+    return first_failure_;
+  }
+
+ private:
+  bool goes_on() const { return !stop_.stop_requested() && !interpreter_.quit() && !cut_off_; }
+  bool is_full() {
+    return flight_.size() >= window_.now() || (bytes_ > most_bytes && !flight_.empty());
+  }
+
+  /// Sends a line, or runs it after all before it if its command has no halves.
+  void begin(std::string line) {
+    // While nothing can be sent, do not hold back results.
+    const auto state = interpreter_.client().current_state();
+    if (state != SessionState::Connected && !flight_.empty()) finish_all();
+    InFlight next{.number = number_, .line = std::move(line), .begun = {}};
+    out_.set_place({name_, next.number});
+    out_.gather(&next.output);
+    auto begun = interpreter_.begin_line(next.line);
+    out_.gather(nullptr);
+    if (!begun) {
+      finish_all();
+      if (goes_on()) run_alone(next.line);
+      return;
+    }
+    next.begun = std::move(*begun);
+    next.reported = out_.place_shown();
+    cut_off_ = !next.begun.sent.is_pending() && next.begun.sent.finish() == status::no_connection;
+    bytes_ += next.line.size();
+    next.in_flight = flight_.size() + 1;
+    next.sent_at = Clock::now();
+    flight_.push_back(std::move(next));
+  }
+
+  void run_alone(const std::string& line) {
+    out_.set_place({name_, number_});
+    const int result = interpreter_.run_line(line);
+    count(number_, result, out_.place_shown());
+    flush();
+  }
+
+  /// Waits until half of the lines in flight are answered, so that one wake-up serves many lines.
+  void make_room() {
+    while (is_full() && !stop_.stop_requested()) {
+      await_answer(flight_.size() / 2, Clock::now() + longest_delay);
+      finish_answered();
+      flush();
+    }
+  }
+
+  /// Waits until the next line may be sent.
+  void keep_pace() {
+    if (settings_.rate == 0) return;
+    const auto interval = std::chrono::nanoseconds(std::chrono::seconds(1)) / settings_.rate;
+    // Delays by the input or the server are not made up for.
+    due_ = std::max(due_.value_or(Clock::now()), Clock::now() - std::chrono::milliseconds(10));
+    while (Clock::now() < *due_ && !stop_.stop_requested()) {
+      const auto next = std::min(*due_, Clock::now() + longest_delay);
+      monitor_.sleep_until(stop_, next);
+      finish_answered();
+      flush();
+    }
+    *due_ += interval;
+  }
+
+  /// Returns false at the deadline and after a stop.
+  bool await_answer(std::size_t index, Clock::time_point deadline) {
+    const auto& awaited = flight_[index];
+    return monitor_.wait_until(
+        stop_, deadline, [&](const Monitor::Held& held) { return awaited.code(held).has_value(); });
+  }
+
+  void finish_answered() {
+    while (!flight_.empty()) {
+      const auto& first = flight_.front();
+      if (!monitor_.with_lock(
+              [&](const Monitor::Held& held) { return first.code(held).has_value(); }))
+        return;
+      finish_first();
+    }
+  }
+
+  /// Blocks until everything is answered, or a stop, and prints it.
+  void finish_all() {
+    while (!flight_.empty()) {
+      const bool answered = await_answer(flight_.size() - 1, Clock::now() + longest_delay);
+      finish_answered();
+      flush();
+      if (!answered && stop_.stop_requested()) return;
+    }
+    flush();
+  }
+
+  /// Its output follows what was printed when it was sent.
+  void finish_first() {
+    const auto first = std::move(flight_.front());
+    flight_.pop_front();
+    bytes_ -= first.line.size();
+    window_.learn(first.in_flight, Clock::now() - first.sent_at);
+    std::ranges::move(first.output, std::back_inserter(finished_output_));
+    out_.set_place({name_, first.number});
+    out_.gather(&finished_output_);
+    const int result = was_lost(first) ? ask_again(first) : interpreter_.finish_line(first.begun);
+    count(first.number, result, first.reported || out_.place_shown());
+    out_.gather(nullptr);
+  }
+
+  /// Whether a line is a read whose connection was lost before the answer.
+  bool was_lost(const InFlight& line) {
+    if (line.writes() || stop_.stop_requested()) return false;
+    return monitor_.with_lock([&](const Monitor::Held& held) {
+      const auto answer = line.code(held);
+      return answer && is_repeatable_failure(*answer);
+    });
+  }
+
+  /// The first line in flight that may have changed what a read of the node returns.
+  std::optional<std::size_t> changed_behind(const std::string& path) {
+    const auto changes = std::ranges::find_if(flight_, [&](const InFlight& line) {
+      const auto& written = line.begun.sent.path();
+      return line.writes() && (written == path || parent_path(written) == path);
+    });
+    if (changes == flight_.end()) return std::nullopt;
+    return changes->number;
+  }
+
+  /// Lets a read be repeated (Client::insist); nothing else is sent meanwhile.
+  int ask_again(const InFlight& lost) {
+    const auto& path = lost.begun.sent.path();
+    if (const auto line = changed_behind(path)) {
+      report_error(
+          out_, Error(fmt::format("the connection was lost before the answer arrived; not retried, "
+                                  "since line {}, which was sent after it, may have changed {}",
+                                  *line, path),
+                      status::no_connection));
+      return status::no_connection;
+    }
+    return interpreter_.finish_line(lost.begun);
+  }
+
+  /// `reported`: the failure was reported, with its place.
+  void count(std::size_t number, int result, bool reported) {
+    if (result == status::ok) {
+      ++done_;
+      return;
+    }
+    // It was interrupted by the stop while its answer was read.
+    if (stop_.stop_requested() && !reported) {
+      cut_short_ = number;
+      return;
+    }
+    ++failed_;
+    if (first_failure_ == status::ok) first_failure_ = result;
+    // Some commands report failures in their own words.
+    if (!reported && !out_.json())
+      out_.err_line("{}:{}: failed (status {})", name_, number, result);
+  }
+
+  void flush() {
+    interpreter_.queue().add(std::exchange(finished_output_, {}), stop_);
+    interpreter_.await_accepted();
+  }
+
+  void report_interrupted() {
+    if (flight_.empty() && !cut_short_) return;
+    const auto number = cut_short_ ? *cut_short_ : flight_.front().number;
+    const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
+    out_.err_line_regardless(
+        writes == 0
+            ? fmt::format("{}:{}: interrupted; every write from here on was answered", name_,
+                          number)
+            : fmt::format(
+                  "{}:{}: interrupted; from here on, {} sent but not answered, and may still "
+                  "be applied",
+                  name_, number, counted_were(static_cast<std::size_t>(writes), "write")));
+  }
+
+  void report_end() {
+    if (cut_off_)
+      out_.err_line_regardless(
+          fmt::format("{}:{}: stopped: no connection; the rest was not sent", name_, number_));
+    if (settings_.quiet) return;
+    if (out_.json())
+      out_.err_regardless(Json::object().set("ok", done_).set("failed", failed_).text() + '\n');
+    else
+      out_.err_regardless(fmt::format("{} ok, {} failed\n", done_, failed_));
+  }
+
+  Interpreter& interpreter_;
+  Output& out_;
+  Monitor& monitor_;
+  LineReader& reader_;
+  std::string name_;
+  PipeSettings settings_;
+  FlightWindow window_;
+  std::stop_token stop_;
+  std::deque<InFlight> flight_;
+  std::size_t bytes_ = 0;   ///< of the lines in flight
+  Chunks finished_output_;  ///< by finished lines, not printed yet
+  std::size_t number_ = 0;
+  std::size_t done_ = 0;
+  std::size_t failed_ = 0;
+  int first_failure_ = status::ok;
+  bool cut_off_ = false;                  ///< there is no connection
+  std::optional<std::size_t> cut_short_;  ///< the line that was being finished at the stop
+  std::optional<Clock::time_point> due_;
+};
 
 /// What to do after a line fails.
 enum class AfterFailure {
@@ -184,6 +454,11 @@ std::vector<std::string> script_names(const std::vector<ScriptSource>& scripts) 
 }
 
 }  // namespace
+
+int run_pipeline(Interpreter& interpreter, LineReader& reader, const std::string& name,
+                 const PipeSettings& settings, const std::stop_token& stop) {
+  return Pipeline(interpreter, reader, name, settings, stop).run();
+}
 
 int run_scripts(Interpreter& interpreter, Output& out, const Arguments& arguments,
                 const std::stop_token& stop) {
