@@ -11,8 +11,8 @@
 #include "config/drop_in.h"
 #include "config/security_settings.h"
 #include "session/session.h"
+#include "shell/command_line.h"
 #include "shell/process_options.h"
-#include "shell/script_arguments.h"
 
 #include <fmt/core.h>
 

@@ -1,14 +1,56 @@
-// CommandLine: splits a line into the command's words and the redirection of its results.
+// CommandLine: splits a line into the command's words, a script's arguments filled in, and the
+// operators.
 #pragma once
 
 #include "base/words.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zksh {
+
+struct Operator {
+  enum class Kind {
+    Program,          ///< `|`
+    File,             ///< `>`, `1>`
+    Append,           ///< `>>`, `1>>`
+    ErrorFile,        ///< `2>`
+    AppendErrors,     ///< `2>>`
+    ErrorsToResults,  ///< `2>&1`
+    Foreign           ///< another shell's, which zksh refuses
+  };
+  Kind kind = Kind::Foreign;
+  std::size_t begin = 0;  ///< byte offsets into the line
+  std::size_t end = 0;
+
+  bool names_file() const {
+    return kind == Kind::File || kind == Kind::Append || kind == Kind::ErrorFile ||
+           kind == Kind::AppendErrors;
+  }
+  std::string_view text_in(std::string_view line) const { return line.substr(begin, end - begin); }
+};
+
+/// The unquoted operators of a line up to the first `|`, which is the last of them: what follows is
+/// another program's. An operator needs no blanks around it; as in sh, a number belongs to it only
+/// if a word begins with the number. Empty for a comment.
+std::vector<Operator> operators_in(std::string_view line);
+
+/// Throws ValueError that names what to write instead of a foreign operator.
+[[noreturn]] void refuse_operator(std::string_view text);
+
+/// Whether a text refers to arguments, in quotes or not.
+bool names_arguments(std::string_view text);
+
+/// Substitutes a script's arguments in bare words and "…", but not in '…' and $'…'. $N or ${N}
+/// anywhere in a word is the Nth argument: whatever it contains, blanks or quotes, the word remains
+/// one, its pattern characters are literal, and it is no option. $# is their number, and a word $@
+/// becomes all of them, one word each. Throws ValueError naming an argument that was not given.
+/// `line` is the text that the words were split from.
+std::vector<Word> with_arguments(std::vector<Word> words, std::string_view line,
+                                 const std::vector<std::string>& arguments);
 
 /// Where results or errors go instead of their standard stream.
 struct RedirectTo {

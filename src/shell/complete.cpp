@@ -7,7 +7,7 @@
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/given_words.h"
-#include "shell/operators.h"
+#include "shell/command_line.h"
 
 #include <algorithm>
 #include <array>

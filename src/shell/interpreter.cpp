@@ -16,7 +16,7 @@
 #include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "node/value.h"
-#include "shell/operators.h"
+#include "shell/command_line.h"
 #include "shell/output_program.h"
 
 #include <fmt/core.h>

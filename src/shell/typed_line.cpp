@@ -4,7 +4,7 @@
 #include "base/words.h"
 #include "command/command.h"
 #include "command/given_words.h"
-#include "shell/operators.h"
+#include "shell/command_line.h"
 
 #include <fmt/ranges.h>
 

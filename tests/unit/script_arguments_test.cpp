@@ -1,7 +1,6 @@
 // Script arguments: where they are substituted, and where not.
-#include "shell/script_arguments.h"
-
 #include "failures.h"
+#include "shell/command_line.h"
 
 #include <gtest/gtest.h>
 
