@@ -8,7 +8,6 @@
 #include "shell/arguments.h"
 #include "shell/complete.h"
 #include "shell/man_page.h"
-#include "shell/process_options.h"
 
 #include <fmt/core.h>
 
