@@ -1,4 +1,4 @@
-// Loop: the main thread's event loop for keys, signals, finished jobs and output.
+// Loop: the main thread's event loop for keys, signals, finished jobs and output; and the jobs.
 #include "shell/loop.h"
 
 #include <algorithm>
@@ -62,6 +62,18 @@ int milliseconds_until(std::optional<Clock::time_point> time) {
 }
 
 }  // namespace
+
+Job::Job(Monitor& monitor, int wake_fd, std::function<int(std::stop_token)> body)
+    : monitor_(monitor),
+      thread_([this, wake_fd, run = std::move(body)](const std::stop_token& stop) {
+        const int result = run(stop);
+        monitor_.change([&](const Monitor::Held& held) { status_(held) = result; });
+        eventfd_write(wake_fd, 1);
+      }) {}
+
+std::optional<int> Job::status() {
+  return monitor_.with_lock([&](const Monitor::Held& held) { return status_(held); });
+}
 
 Loop::Loop() : wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   sigset_t signals;

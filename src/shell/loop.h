@@ -1,4 +1,4 @@
-// Loop: the main thread's event loop for keys, signals, finished jobs and output.
+// Loop: the main thread's event loop for keys, signals, finished jobs and output; and the jobs.
 #pragma once
 
 #include "base/fd.h"
@@ -9,8 +9,31 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <stop_token>
+#include <thread>
 
 namespace zksh {
+
+class Job {
+ public:
+  /// Starts `body`, which returns an exit status and must not throw. Writes `wake_fd` (an eventfd,
+  /// not owned) when it has ended.
+  Job(Monitor& monitor, int wake_fd, std::function<int(std::stop_token)> body);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  /// Asks the body to stop and waits until it has ended.
+  ~Job() = default;
+
+  /// Asks the body to stop; returns at once.
+  void stop() { thread_.request_stop(); }
+  /// The exit status, once the body has ended.
+  std::optional<int> status();
+
+ private:
+  Monitor& monitor_;
+  Guarded<std::optional<int>> status_;
+  std::jthread thread_;
+};
 
 /// The callbacks of a Loop, all called on the main thread. Those without a default must be set.
 struct LoopEvents {

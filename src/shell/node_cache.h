@@ -3,7 +3,7 @@
 
 #include "client/client.h"
 #include "shell/complete.h"
-#include "shell/job.h"
+#include "shell/loop.h"
 
 #include <cstddef>
 #include <cstdint>

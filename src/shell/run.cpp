@@ -21,7 +21,6 @@
 #include "sandbox/sandbox.h"
 #include "session/session.h"
 #include "shell/interpreter.h"
-#include "shell/job.h"
 #include "shell/loop.h"
 #include "shell/printer.h"
 #include "shell/refusal_report.h"

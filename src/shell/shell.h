@@ -5,7 +5,6 @@
 #include "command/job_table.h"
 #include "command/transaction.h"
 #include "shell/interpreter.h"
-#include "shell/job.h"
 #include "shell/loop.h"
 #include "shell/node_cache.h"
 #include "shell/printer.h"
