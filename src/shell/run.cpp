@@ -7,6 +7,7 @@
 #include "base/signal_relay.h"
 #include "base/time.h"
 #include "client/client.h"
+#include "client/diagnose_connection.h"
 #include "client/forwarding_client.h"
 #include "client/guarded_client.h"
 #include "client/persistent_watches.h"
@@ -23,7 +24,6 @@
 #include "shell/interpreter.h"
 #include "shell/loop.h"
 #include "shell/printer.h"
-#include "shell/refusal_report.h"
 #include "shell/script.h"
 #include "shell/shell.h"
 #include "tree/walk.h"
@@ -39,8 +39,11 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <sys/eventfd.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -515,6 +518,51 @@ void leave_session(Supervisor& base, Session& session, int result) {
       session.has_made_ephemerals() && session.current_state() != SessionState::Closed;
   base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
   if (stay) _exit(result);
+}
+
+/// Says at once why no server can be connected to, while zksh goes on trying. Reports once, and
+/// only what is certain: a refused connection or a name that does not resolve, of every server;
+/// whether one answers slowly cannot be known at once.
+class RefusalReport {
+ public:
+  /// `report` gets the reason, on any thread. All arguments outlive the object.
+  RefusalReport(Session& session, std::function<void(const std::string&)> report)
+      : session_(session), report_(std::move(report)) {}
+  RefusalReport(const RefusalReport&) = delete;
+  RefusalReport& operator=(const RefusalReport&) = delete;
+  ~RefusalReport() = default;
+
+  /// Looks, on a thread of its own. Call when somebody has waited for a connection for some time;
+  /// on any thread.
+  void look();
+
+ private:
+  void ask(const std::stop_token& stop);
+
+  Session& session_;
+  std::function<void(const std::string&)> report_;
+  std::mutex mutex_{};
+  bool looking_ = false;
+  bool reported_ = false;
+  std::jthread thread_{};  ///< last: it uses the others
+};
+
+void RefusalReport::look() {
+  const std::lock_guard lock(mutex_);
+  if (looking_ || reported_) return;
+  looking_ = true;
+  thread_ = std::jthread([this](const std::stop_token& stop) { ask(stop); });
+}
+
+void RefusalReport::ask(const std::stop_token& stop) {
+  const auto is_awaited = [&] { return !stop.stop_requested() && session_.awaited_since(); };
+  const auto refusal =
+      is_awaited() ? refusal_by_all(parse_connect_string(session_.server())) : std::string();
+  const bool reports = !refusal.empty() && is_awaited();
+  if (reports) report_(refusal);
+  const std::lock_guard lock(mutex_);
+  looking_ = false;
+  reported_ = reported_ || reports;
 }
 
 /// What zksh does about servers that refuse connections.
