@@ -1,7 +1,6 @@
 // count: count the nodes of a subtree.
 #include "command/command.h"
-#include "command/progress.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"

@@ -3,7 +3,7 @@
 #include "client/node_path.h"
 #include "client/read_ahead.h"
 #include "command/command.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "node/parents.h"
 #include "tree/sequence_counters.h"

@@ -2,7 +2,7 @@
 #include "base/number.h"
 #include "command/command.h"
 #include "command/output.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"

@@ -1,8 +1,7 @@
 // dump: write a subtree as lines of text that apply and diff read.
 #include "base/number.h"
 #include "command/command.h"
-#include "command/progress.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "tree/live_tree.h"
 #include "tree/tree_apply.h"
 #include "tree/tree_text.h"

@@ -1,7 +1,7 @@
 // ephemerals: list the ephemeral nodes of a subtree with their sessions.
 #include "command/command.h"
 #include "command/output.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "tree/node_filter.h"
 #include "tree/skipped_nodes.h"

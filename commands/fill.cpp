@@ -1,8 +1,7 @@
 // fill: create a tree of nodes for experiments.
 #include "base/number.h"
 #include "command/command.h"
-#include "command/progress.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "node/parents.h"
 #include "tree/batch_writer.h"

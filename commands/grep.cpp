@@ -3,7 +3,7 @@
 #include "base/regex.h"
 #include "command/command.h"
 #include "command/output.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "node/value.h"
 #include "tree/skipped_nodes.h"

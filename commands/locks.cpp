@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include "command/command.h"
 #include "command/live_picture.h"
-#include "command/progress.h"
+#include "command/work.h"
 #include "lock/manager.h"
 #include "lock/own_locks.h"
 #include "lock/picture.h"

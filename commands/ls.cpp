@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/output.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/walk.h"

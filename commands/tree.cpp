@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/output.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"
 #include "tree/tree_drawing.h"

@@ -7,7 +7,7 @@
 #include "command/command.h"
 #include "command/live_picture.h"
 #include "command/output.h"
-#include "command/progress.h"
+#include "command/work.h"
 #include "lock/past_locks.h"
 #include "node/change_text.h"
 #include "node/node_json.h"

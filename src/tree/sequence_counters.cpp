@@ -7,7 +7,7 @@
 #include "client/node_path.h"
 #include "client/rehearsal.h"
 #include "client/sequence_number.h"
-#include "command/progress.h"
+#include "command/work.h"
 #include "tree/batch_writer.h"
 #include "tree/tree_record.h"
 

@@ -1,7 +1,7 @@
 // SkippedNodes: counts and reports nodes that a walk left out.
 #include "tree/skipped_nodes.h"
 
-#include "command/progress.h"
+#include "command/work.h"
 
 #include <fmt/format.h>
 

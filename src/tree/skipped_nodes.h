@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command/output.h"
-#include "command/work_options.h"
+#include "command/work.h"
 #include "node/listing.h"
 #include "tree/walk.h"
 

@@ -6,7 +6,7 @@
 #include "base/words.h"
 #include "client/rehearsal.h"
 #include "client/server_version.h"
-#include "command/progress.h"
+#include "command/work.h"
 #include "node/parents.h"
 #include "tree/sequence_counters.h"
 #include "tree/tree_text.h"

@@ -1,15 +1,39 @@
-// Progress: shows how far long work is, and reports how far it got if it ends early.
+// Work: the options, the progress and the report of work on many nodes.
 #pragma once
 
 #include "base/monitor.h"
+#include "client/work_limits.h"
 #include "command/command.h"
+#include "command/options.h"
 #include "command/output.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace zksh {
+
+/// The values of --window and --rate.
+struct WorkOptions {
+  std::optional<std::int64_t> window{};
+  std::optional<std::int64_t> rate{};
+
+  /// Throws ValueError if a number is out of range.
+  WorkLimits limits() const;
+};
+/// Declares --window and --rate.
+void declare_work_limits(Options& options, WorkOptions& target);
+
+/// The arguments of commands that walk subtrees.
+struct WalkOptions {
+  WorkOptions limits{};
+  std::vector<std::string> tops{};  ///< for Context::resolve_all_or_current
+};
+/// Declares them; call it last.
+void declare_walk(Options& options, WalkOptions& target);
 
 /// "120000 of 300000 nodes deleted, 45000/s, 4 s left"; until the first is deleted, "80000 nodes
 /// found, 90000/s". Draws nothing in the first half second, while results go to a terminal, or if
