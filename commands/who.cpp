@@ -44,10 +44,6 @@ struct NodeAccount {
   std::optional<std::vector<RelatedSession>> below{};  ///< the owners of the ephemerals below it
 };
 
-bool is_below(std::string_view path, std::string_view top) {
-  return path.size() > top.size() && is_within(path, top == "/" ? "" : top);
-}
-
 /// Limit for each list on a terminal.
 constexpr std::size_t most_on_a_screen = 20;
 
@@ -131,7 +127,7 @@ NodeAccount account_of(const SessionSurvey& words, const std::string& path,
   account.below.emplace();
   for (const auto& [session, paths] : words.ephemerals())
     for (const auto each : paths)
-      if (is_below(each, whole))
+      if (each != whole && is_within(each, whole))
         account.below->push_back({session, words.address_of(session), std::string(each)});
   std::ranges::stable_sort(*account.below, {}, &RelatedSession::path);
   return account;

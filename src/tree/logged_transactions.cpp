@@ -2,7 +2,6 @@
 #include "tree/logged_transactions.h"
 
 #include "base/error.h"
-#include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -11,8 +10,8 @@
 #include "client/zk_error.h"
 #include "node/change_text.h"
 #include "node/node_json.h"
+#include "tree/tree_record.h"
 #include "tree/tree_text.h"
-#include "txnlog/moment.h"
 
 #include <fmt/compile.h>
 #include <fmt/core.h>
@@ -23,10 +22,6 @@
 
 namespace zksh {
 namespace {
-
-bool is_below(std::string_view path, std::string_view top) {
-  return top == "/" || (path.starts_with(top) && path.substr(top.size()).starts_with('/'));
-}
 
 using Reason = TransactionLine::Reason;
 constexpr NamedValues<Reason, 4> reason_names{{{"client", Reason::Client},
@@ -126,7 +121,7 @@ bool TransactionFilter::has_path(std::string_view path) const {
   if (criteria_.paths.empty()) return true;
   return std::ranges::any_of(criteria_.paths, [&](const std::string& one) {
     return is_pattern(one) ? matches(one, path)
-                           : path == one || (criteria_.recursive && is_below(path, one));
+                           : path == one || (criteria_.recursive && is_within(path, one));
   });
 }
 

@@ -39,8 +39,7 @@ SequenceCounters::SequenceCounters(const Plan& plan) : plan_(plan) {
 void SequenceCounters::add(const std::string& path, bool created) {
   if (path == "/") return;
   const auto parent = parent_path(path);
-  while (!open_.empty() && open_.back().path != "/" && !is_within(parent, open_.back().path))
-    close_last();
+  while (!open_.empty() && !is_within(parent, open_.back().path)) close_last();
   if (open_.empty() || open_.back().path != parent) open_.push_back({.path = std::string(parent)});
   auto& above = open_.back();
   ++above.children;

@@ -54,7 +54,8 @@ bool stands_before(std::string_view path, std::string_view other) {
 }
 
 bool is_within(std::string_view path, std::string_view top) {
-  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+  return top == "/" ||
+         (path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/'));
 }
 
 std::string path_below(const std::string& top, std::string_view relative) {

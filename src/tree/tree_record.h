@@ -58,7 +58,7 @@ using RecordStream = std::function<std::optional<TreeRecord>()>;
 /// The order of records: a node before its descendants, siblings in byte order, each with its whole
 /// subtree.
 bool stands_before(std::string_view path, std::string_view other);
-/// Whether a node is `top` or below it. Absolute paths other than "/", or record paths.
+/// Whether a node is `top` or below it. Absolute paths, or record paths.
 bool is_within(std::string_view path, std::string_view top);
 
 /// Convert between a record's path and the absolute path below a top. `path` must be within `top`.

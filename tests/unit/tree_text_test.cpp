@@ -240,6 +240,7 @@ TEST(TreeRecord, ASubtreeStandsBeforeTheNextSibling) {
                                              "/a\xc3\xbc", "/b"}));
   EXPECT_FALSE(stands_before("/a", "/a"));
   EXPECT_TRUE(is_within("/a/b", "/a") && is_within("/a", "/a") && is_within("/x", ""));
+  EXPECT_TRUE(is_within("/x", "/") && is_within("/", "/"));
   EXPECT_FALSE(is_within("/ab", "/a"));
   EXPECT_EQ(path_below("/", "/a"), "/a");
   EXPECT_EQ(path_from("/", "/a"), "/a");
