@@ -39,8 +39,7 @@ std::string in_short(const Context& cx, std::string_view help, std::size_t colum
   const auto sentence = help.substr(0, help.find_first_of(".:;"));
   if (!cx.out.style().out_is_terminal) return std::string(sentence);
   const auto room = terminal_size().columns;
-  return cut_to_width(sentence, room - std::min(room, columns),
-                      terminal_shows_utf8() ? "…" : "...");
+  return cut_to_width(sentence, room - std::min(room, columns), cut_mark());
 }
 
 void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest,

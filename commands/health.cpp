@@ -101,9 +101,7 @@ ColumnList<MemberHealth> member_columns() {
 }
 
 void print_table(Context& cx, const Health& health) {
-  const auto width = cx.out.style().out_is_terminal ? terminal_size().columns : 0;
-  cx.out.lines(
-      table_lines(member_columns(), health.members, width, terminal_shows_utf8() ? "…" : "..."));
+  cx.out.lines(table_lines(member_columns(), health.members, result_columns(cx.out), cut_mark()));
 }
 
 void print_verdict(Context& cx, const Health& health) {

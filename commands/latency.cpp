@@ -149,7 +149,7 @@ void print_rows(Context& cx, const std::vector<Row>& rows) {
   if (cx.out.plain())
     zksh::print_rows(cx.out, "", columns, rows);
   else if (!rows.empty())
-    cx.out.lines(table_lines(columns, rows, terminal ? terminal_size().columns : 0, ""));
+    cx.out.lines(table_lines(columns, rows, result_columns(cx.out), ""));
 }
 
 Json probe_json(const ProbeTimes& probe, const std::optional<Histogram>& histogram) {

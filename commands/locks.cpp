@@ -90,8 +90,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
 int show_live(Context& cx, const std::string& path, const Args& a) {
   LockViewer viewer(cx, path, true, a.watchers);
   LivePicture picture(cx.out);
-  const bool in_place = cx.out.style().format == Format::Zkcli && !cx.background &&
-                        cx.out.style().out_is_terminal && terminal_can_redraw();
+  const bool in_place = LivePicture::possible(cx.out, cx.background);
   cx.allow_move();
   for (bool first = true;; first = false) {
     const auto view = viewer.look(cx.stop);

@@ -120,10 +120,8 @@ ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
       {.title = "mean ms",
        .value =
            [](Server s) {
-             return ColumnValue(
-                 s.latency_us ? fmt::format("{:.1f}", static_cast<double>(*s.latency_us) / 1000)
-                              : "-",
-                 Json());
+             return s.latency_us ? fmt::format("{:.1f}", static_cast<double>(*s.latency_us) / 1000)
+                                 : "";
            },
        .right = true,
        .plain = false,
@@ -157,11 +155,7 @@ ColumnList<ClientLoad> client_columns(std::chrono::milliseconds interval) {
       {.title = "last", .key = "lastRequest", .value = &ClientLoad::last_request, .gives_way = 3},
       {.title = "session",
        .key = "session",
-       .value =
-           [](Client c) {
-             const auto text = session_text(c.session);
-             return ColumnValue(text, Json(text));
-           },
+       .value = [](Client c) { return session_text(c.session); },
        .gives_way = 2},
       {.title = "server", .key = "server", .value = &ClientLoad::server, .gives_way = 1},
       {.title = "ephemeral", .key = "path", .value = &ClientLoad::ephemeral, .least_width = 20},
@@ -194,7 +188,7 @@ std::vector<std::string> first_lines(std::vector<std::string> lines, std::size_t
 /// nodes do not need, and at least two thirds of what the servers leave.
 std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t columns,
                                     std::size_t room) {
-  const std::string mark = terminal_shows_utf8() ? "…" : "...";
+  const auto mark = cut_mark();
   const bool cut = room > 0;
   if (room == 0) room = load.servers.size() + load.clients.size() + load.nodes.size() + 5;
   auto lines = table_lines(server_columns(load), load.servers, columns, mark);
@@ -235,7 +229,7 @@ void print(Context& cx, const EnsembleLoad& load, bool first) {
     print_rows(cx.out, "node\t", nodes, load.nodes);
   } else {
     if (!first) cx.out.line("");
-    cx.out.lines(picture_of(load, cx.out.style().out_is_terminal ? terminal_size().columns : 0, 0));
+    cx.out.lines(picture_of(load, result_columns(cx.out), 0));
   }
 }
 
@@ -250,8 +244,7 @@ int run(Context& cx, const Args& a) {
   if (a.count && *a.count < 1) throw ValueError("-n must be at least 1");
   Viewer viewer(cx, a);
   LivePicture picture(cx.out);
-  const bool in_place = cx.out.style().format == Format::Zkcli && !cx.background &&
-                        cx.out.style().out_is_terminal && terminal_can_redraw();
+  const bool in_place = LivePicture::possible(cx.out, cx.background);
   cx.allow_move();
   auto load = viewer.look();
   for (std::int64_t number = 0;; ++number) {

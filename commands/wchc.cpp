@@ -42,16 +42,12 @@ struct Row {
   std::vector<std::string> what{};  ///< paths, or sessions
 };
 
-bool is_under(std::string_view path, std::string_view top) {
-  return is_within(path, top == "/" ? "" : top);
-}
-
 std::vector<Row> rows_by_session(const SessionSurvey& words, const std::string& under) {
   std::vector<Row> rows;
   for (const auto& each : words.watches()) {
     Row row{.session = each.session, .server = each.server};
     for (const auto path : each.paths)
-      if (is_under(path, under)) row.what.emplace_back(path);
+      if (is_within(path, under)) row.what.emplace_back(path);
     if (!row.what.empty()) rows.push_back(std::move(row));
   }
   return rows;
@@ -61,7 +57,7 @@ std::vector<Row> rows_by_path(const SessionSurvey& words, const std::string& und
   std::map<std::string_view, std::vector<std::string>> sessions;
   for (const auto& each : words.watches())
     for (const auto path : each.paths)
-      if (is_under(path, under)) sessions[path].push_back(session_text(each.session));
+      if (is_within(path, under)) sessions[path].push_back(session_text(each.session));
   std::vector<Row> rows;
   rows.reserve(sessions.size());
   for (auto& [path, who] : sessions) rows.push_back({.path = path, .what = std::move(who)});
@@ -166,9 +162,7 @@ class WatchTable {
 
 void print_table(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
                  bool by_path) {
-  const auto columns = cx.out.style().out_is_terminal ? terminal_size().columns : 0;
-  cx.out.lines(
-      WatchTable(words, rows, by_path).lines(columns, terminal_shows_utf8() ? "…" : "..."));
+  cx.out.lines(WatchTable(words, rows, by_path).lines(result_columns(cx.out), cut_mark()));
 }
 
 void print_plain(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <langinfo.h>
@@ -36,6 +35,12 @@ bool terminal_shows_utf8() {
   return utf8;
 }
 
+std::size_t result_columns(const Output& out) {
+  return out.style().out_is_terminal ? terminal_size().columns : 0;
+}
+
+std::string cut_mark() { return terminal_shows_utf8() ? "…" : "..."; }
+
 namespace {
 
 /// Of a line that the terminal has wrapped.
@@ -48,6 +53,11 @@ std::size_t rows_of(std::size_t width, std::size_t columns) {
 std::string erase_line_of(std::size_t width) {
   const auto rows = rows_of(width, terminal_size().columns);
   return rows == 1 ? "\r\x1b[K" : fmt::format("\r\x1b[{}A\x1b[J", rows - 1);
+}
+
+bool LivePicture::possible(const Output& out, bool background) {
+  return out.style().format == Format::Zkcli && !background && out.style().out_is_terminal &&
+         terminal_can_redraw();
 }
 
 void LivePicture::draw(const std::vector<std::string>& lines) {

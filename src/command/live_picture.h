@@ -22,6 +22,11 @@ bool terminal_can_redraw();
 /// Whether the locale of the environment uses UTF-8, so that arrows can be drawn.
 bool terminal_shows_utf8();
 
+/// The width of the terminal that results go to; 0, no limit, if they go elsewhere.
+std::size_t result_columns(const Output& out);
+/// What stands where a text was cut for the terminal: "…".
+std::string cut_mark();
+
 /// The sequence that erases the unfinished line before the cursor, which is so wide; if the
 /// terminal has become narrower, it has rewrapped the line, as most do.
 std::string erase_line_of(std::size_t width);
@@ -31,6 +36,8 @@ class LivePicture {
  public:
   /// Draws through `out`, which must be a terminal.
   explicit LivePicture(Output& out) : out_(out) {}
+  /// Whether results are drawn in place: for a person, on a terminal that a foreground command has.
+  static bool possible(const Output& out, bool background);
 
   /// Draws over the previous picture, or below it if something else was printed meanwhile. The
   /// lines must fit the terminal's width, and must be fewer than its lines. Leaves the cursor below
