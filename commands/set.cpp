@@ -49,15 +49,11 @@ void check_data(const Args& a) {
   if (a.null && a.data) throw UsageError("--null stands for the data; leave one of them out");
 }
 
-std::int32_t version_of(const Context& cx, const Args& a) {
-  if (a.version)
-    return static_cast<std::int32_t>(parse_number(*a.version, "-v", INT32_MIN, INT32_MAX));
-  return old_version_counts(cx) ? a.legacy_version.value_or(-1) : -1;
-}
-
 SetOp set_op(const Context& cx, const Args& a) {
   check_data(a);
-  return {.path = cx.resolve(a.path), .data = bytes_of(cx, a), .version = version_of(cx, a)};
+  return {.path = cx.resolve(a.path),
+          .data = bytes_of(cx, a),
+          .version = expected_version(cx, a.version, a.legacy_version)};
 }
 
 Op operation(Context& cx, const Args& a) {

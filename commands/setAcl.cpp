@@ -268,17 +268,11 @@ int run_change(Context& cx, const Args& a) {
   return result;
 }
 
-std::int32_t version_of(const Context& cx, const Args& a) {
-  if (a.version)
-    return static_cast<std::int32_t>(parse_number(*a.version, "-v", INT32_MIN, INT32_MAX));
-  return old_version_counts(cx) ? a.legacy_version.value_or(-1) : -1;
-}
-
 Sent run(Context& cx, const Args& a) {
   if (a.add || a.remove) return run_change(cx, a);
   // zkCli's usage comes before the error of a version that is none.
   if (!a.acl) throw SyntaxError("too few arguments: path acl expected");
-  const auto version = version_of(cx, a);
+  const auto version = expected_version(cx, a.version, a.legacy_version);
   const auto acl = acl_argument(cx, *a.acl, a.path, a.force);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty()) {

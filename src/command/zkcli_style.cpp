@@ -183,6 +183,12 @@ bool old_version_counts(const Context& cx) {
   return !settings.drop_in || mimicked_zkcli(settings) == ZkCliVersion::V34;
 }
 
+std::int32_t expected_version(const Context& cx, const std::optional<std::string>& version,
+                              const std::optional<std::int32_t>& old_form) {
+  if (version) return static_cast<std::int32_t>(parse_number(*version, "-v", INT32_MIN, INT32_MAX));
+  return old_version_counts(cx) ? old_form.value_or(-1) : -1;
+}
+
 std::string zkcli_usage(ZkCliVersion version) {
   if (version == ZkCliVersion::V34) {
     std::string text = "ZooKeeper -server host:port cmd args\n";

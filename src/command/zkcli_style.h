@@ -3,6 +3,7 @@
 
 #include "command/command.h"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,9 @@ bool prints_as_34(const Context& cx);
 /// Whether a version in 3.4's form, after the other words, counts: not in the place of a later
 /// zkCli, which ignores it.
 bool old_version_counts(const Context& cx);
+/// The version that a write expects, of -v or in 3.4's form; -1: any. Throws UsageError.
+std::int32_t expected_version(const Context& cx, const std::optional<std::string>& version,
+                              const std::optional<std::int32_t>& old_form);
 
 /// The usage that zkCli.sh prints for an unknown command, verbatim.
 std::string zkcli_usage(ZkCliVersion version);
