@@ -32,17 +32,10 @@ Node configuration(Context& cx, bool watch) {
 
 int run(Context& cx, const Args& a) {
   const auto config = configuration(cx, a.watch);
-  const auto text = config.data.value_or("null");
-  if (cx.out.json()) {
-    auto json = Json::object();
-    json.set(a.connect_string ? "connectString" : "config",
-             a.connect_string ? client_connect_string(text) : text);
-    if (a.stat) json.set("stat", stat_json(config.stat));
-    print_json(cx, json);
-    return status::ok;
-  }
-  cx.out.line("{}", cx.out.shown_lines(a.connect_string ? client_connect_string(text) : text));
-  if (a.stat) print_stat(cx, config.stat);
+  const auto whole = config.data.value_or("null");
+  const auto text = a.connect_string ? client_connect_string(whole) : whole;
+  print_with_stat(cx, Json::object().set(a.connect_string ? "connectString" : "config", text),
+                  cx.out.shown_lines(text), a.stat, config.stat);
   return status::ok;
 }
 

@@ -112,15 +112,9 @@ int run(Context& cx, const Args& a) {
   require_newer(cx.client, "/zookeeper/config", "reconfig", cx.stop);
   if (cx.rehearsal) return rehearse(cx, change);
   const auto config = cx.client.reconfigure(change, cx.stop);
-  if (cx.out.json()) {
-    auto json = Json::object();
-    json.set("config", config.data.value_or(""));
-    if (a.stat) json.set("stat", stat_json(config.stat));
-    print_json(cx, json);
-    return status::ok;
-  }
-  cx.out.line("Committed new configuration:\n{}", cx.out.shown_lines(config.data.value_or("")));
-  if (a.stat) print_stat(cx, config.stat);
+  const auto text = config.data.value_or("");
+  print_with_stat(cx, Json::object().set("config", text),
+                  "Committed new configuration:\n" + cx.out.shown_lines(text), a.stat, config.stat);
   return status::ok;
 }
 

@@ -173,4 +173,11 @@ void print_stat(Context& cx, const Stat& stat, bool human) {
     cx.out.out(text);
 }
 
+void print_with_stat(Context& cx, Json json, std::string_view line, bool with_stat,
+                     const Stat& stat) {
+  if (with_stat) json.set("stat", stat_json(stat));
+  print_result(cx, json, line);
+  if (with_stat && !cx.out.json()) print_stat(cx, stat);
+}
+
 }  // namespace zksh

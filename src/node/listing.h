@@ -1,6 +1,7 @@
 // Listing: runs a command on several nodes, and prints nodes, values and Stats.
 #pragma once
 
+#include "base/json.h"
 #include "client/missing_chroot.h"
 #include "command/command.h"
 
@@ -120,5 +121,8 @@ void print_children(Context& cx, const std::string& path, Listing children, List
 /// `human`: adds ages and other derived values; may spend a third of a second to ask the servers
 /// who owns an ephemeral.
 void print_stat(Context& cx, const Stat& stat, bool human = false);
+/// Prints a result as print_result does, and with `with_stat` a Stat below, or in the object.
+void print_with_stat(Context& cx, Json json, std::string_view line, bool with_stat,
+                     const Stat& stat);
 
 }  // namespace zksh
