@@ -62,21 +62,23 @@ void declare(Options& o, Args& a) {
   declare_walk(o, a.walk);
 }
 
-/// Collects the nodes that match, parents before children. Returns the status of the walk.
-int collect(Context& cx, const Args& a, std::vector<std::string>& paths) {
+/// Calls `use` with the nodes that match, parents before children; it may add lines. Returns the
+/// status of the walk.
+int walk(Context& cx, const Args& a, bool stats,
+         const std::function<void(const TreeNode& node, ResultLines& lines)>& use) {
   const auto matches = node_filter(cx, a.filter);
   SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
-  ResultLines none(cx.out);
+  ResultLines lines(cx.out);
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
-    if (matches(node)) paths.push_back(node.path);
+    if (matches(node)) use(node, lines);
   };
   walk_for_lines(cx, a.walk,
                  {.depth = a.filter.depth(),
-                  .stats = a.filter.needs_stats(),
+                  .stats = a.filter.needs_stats() || stats,
                   .acls = a.filter.acl.has_value(),
                   .enter = enter},
-                 none, skipped);
+                 lines, skipped);
   return skipped.report();
 }
 
@@ -162,7 +164,9 @@ int act(Context& cx, const Args& a) {
   if (a.remove && !a.dry_run && cx.services.protection.read_only)
     throw Error("find -delete refused: this zksh is read-only", status::read_only);
   std::vector<std::string> paths;
-  const int walked = collect(cx, a, paths);
+  const int walked = walk(cx, a, false, [&](const TreeNode& node, ResultLines& /*lines*/) {
+    paths.push_back(node.path);
+  });
   int result = status::ok;
   if (a.remove) {
     refuse_roots(paths);
@@ -186,25 +190,13 @@ int run(Context& cx, const Args& a) {
     throw ValueError("there is no terminal for the questions of -ok; -exec asks nothing");
   if (a.remove || a.exec || a.ok) return act(cx, a);
   if (a.dry_run || a.yes) throw ValueError("--dry-run and -y are for -delete, -exec and -ok");
-  const auto matches = node_filter(cx, a.filter);
-  ResultLines lines(cx.out);
-  SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
-  const auto enter = [&](const TreeNode& node) {
-    if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
-    if (!matches(node)) return;
+  return walk(cx, a, cx.out.json(), [&](const TreeNode& node, ResultLines& lines) {
     lines.add(cx.out.json() ? path_json(node.path)
                                   .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
                                   .text()
               : a.quote ? as_word(node.path)
                         : cx.out.shown(node.path));
-  };
-  walk_for_lines(cx, a.walk,
-                 {.depth = a.filter.depth(),
-                  .stats = a.filter.needs_stats() || cx.out.json(),
-                  .acls = a.filter.acl.has_value(),
-                  .enter = enter},
-                 lines, skipped);
-  return skipped.report();
+  });
 }
 
 }  // namespace
