@@ -24,10 +24,7 @@ int run(Context& cx, const Args& a) {
   if (!from.empty() && from != "-" && !from.starts_with('@'))
     throw UsageError("a password is no word of a command; @FILE reads it, - takes it from stdin");
   const auto id = digest_of_password(cx, a.user, from);
-  if (cx.out.json())
-    print_json(cx, Json::object().set("scheme", "digest").set("id", id));
-  else
-    cx.out.line("{}", cx.out.shown(id));
+  print_result(cx, Json::object().set("scheme", "digest").set("id", id), cx.out.shown(id));
   return status::ok;
 }
 

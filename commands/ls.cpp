@@ -102,14 +102,12 @@ void print_long(Context& cx, const std::string& path, const Args& a, bool* first
                      {.title = "owner"},
                      {.title = "name"}});
   ResultLines lines(cx.out);
-  bool any = false;
   const auto children = children_with_stats(cx, path, a);
   if (first && !bare && !cx.out.json()) print_heading(cx, path, *first);
   for (const auto& node : children) {
     auto cells = cells_of(node, !bare);
     const bool whole = first && bare;
-    const auto name = cx.out.shown(whole ? node.path : std::string(base_name(node.path)));
-    cells.push_back(name);
+    cells.push_back(cx.out.shown(whole ? node.path : base_name(node.path)));
     if (cx.out.json())
       lines.add(path_json(node.path)
                     .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
@@ -118,9 +116,8 @@ void print_long(Context& cx, const std::string& path, const Args& a, bool* first
       lines.add(fmt::format("{}", fmt::join(cells, "\t")));
     else
       table.add_row(std::move(cells));
-    any = !bare && !cx.out.json();
   }
-  if (any)
+  if (!bare && !cx.out.json() && !children.empty())
     for (const auto& line : table.lines(0, "")) lines.add(line);
   lines.flush();
 }
