@@ -1,7 +1,6 @@
 // Options: a command's arguments, declared once for parsing, help, manual page and completion.
 #include "command/options.h"
 
-#include "base/number.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -212,17 +211,6 @@ struct Options::Impl {
     takers.push_back(std::move(take));
     return argument;
   }
-
-  template <class T>
-  void add_number(std::string_view names, std::optional<T>& target, std::string_view value,
-                  std::string_view help) {
-    const std::string name(names.substr(0, names.find(',')));
-    add(Argument::Kind::Number, names, value, help, [&target, name](const std::string& word) {
-      if (target) return;
-      target = static_cast<T>(parse_number(unquoted(word), name, std::numeric_limits<T>::min(),
-                                           std::numeric_limits<T>::max()));
-    });
-  }
 };
 
 Options::Options() : impl_(std::make_unique<Impl>()) {}
@@ -258,19 +246,25 @@ void Options::flag(std::string_view names, bool& target, std::string_view help) 
              [&target](const std::string& /*none*/) { target = true; });
 }
 
-void Options::number(std::string_view names, std::optional<std::int32_t>& target,
-                     std::string_view value, std::string_view help) {
-  impl_->add_number(names, target, value, help);
+template <class Number>
+void Options::number(std::string_view names, std::optional<Number>& target, std::string_view value,
+                     std::string_view help) {
+  using Limits = std::numeric_limits<Number>;
+  const std::string name(names.substr(0, names.find(',')));
+  impl_->add(Argument::Kind::Number, names, value, help, [&target, name](const std::string& word) {
+    if (!target)
+      target =
+          static_cast<Number>(parse_number(unquoted(word), name, Limits::min(), Limits::max()));
+  });
 }
-
-void Options::number(std::string_view names, std::optional<std::int64_t>& target,
-                     std::string_view value, std::string_view help) {
-  impl_->add_number(names, target, value, help);
-}
+template void Options::number(std::string_view, std::optional<std::int32_t>&, std::string_view,
+                              std::string_view);
+template void Options::number(std::string_view, std::optional<std::int64_t>&, std::string_view,
+                              std::string_view);
 
 void Options::word(Argument::Kind kind, std::string_view name, std::string& target,
-                   std::string_view help) {
-  impl_->add(kind, name, {}, help, [&target](const std::string& word) { target = word; });
+                   std::string_view help, std::string_view value) {
+  impl_->add(kind, name, value, help, [&target](const std::string& word) { target = word; });
   require();
 }
 

@@ -89,14 +89,11 @@ class Options {
 
   void flag(std::string_view names, bool& target, std::string_view help);
   /// A decimal number with an optional sign, in the range of its type.
-  void number(std::string_view names, std::optional<std::int32_t>& target, std::string_view value,
+  template <class Number>
+  void number(std::string_view names, std::optional<Number>& target, std::string_view value,
               std::string_view help);
-  void number(std::string_view names, std::optional<std::int64_t>& target, std::string_view value,
-              std::string_view help);
-  void text(std::string_view name, std::string& target, std::string_view help) {
-    word(Argument::Kind::Text, name, target, help);
-  }
-  void text(std::string_view names, std::optional<std::string>& target, std::string_view help,
+  /// `target` of this and the next: a std::string, or an optional one.
+  void text(std::string_view names, auto& target, std::string_view help,
             std::string_view value = "text") {
     word(Argument::Kind::Text, names, target, help, value);
   }
@@ -126,10 +123,7 @@ class Options {
   void node(std::string_view name, auto& target, std::string_view help) {
     word(Argument::Kind::NodePath, name, target, help);
   }
-  void acl(std::string_view name, std::string& target, std::string_view help) {
-    word(Argument::Kind::AclList, name, target, help);
-  }
-  void acl(std::string_view names, std::optional<std::string>& target, std::string_view help,
+  void acl(std::string_view names, auto& target, std::string_view help,
            std::string_view value = {}) {
     word(Argument::Kind::AclList, names, target, help, value);
   }
@@ -139,10 +133,7 @@ class Options {
     word(Argument::Kind::AclIds, names, target, help, value);
   }
   /// The name of a local file.
-  void file(std::string_view name, std::string& target, std::string_view help) {
-    word(Argument::Kind::File, name, target, help);
-  }
-  void file(std::string_view names, std::optional<std::string>& target, std::string_view help,
+  void file(std::string_view names, auto& target, std::string_view help,
             std::string_view value = "file") {
     word(Argument::Kind::File, names, target, help, value);
   }
@@ -224,7 +215,8 @@ class Options {
   /// `other` takes a word that is no choice; null: that is refused.
   void choice_of(std::string_view names, Choices choices, std::optional<std::string>* other,
                  std::string_view value, std::string_view help);
-  void word(Argument::Kind kind, std::string_view name, std::string& target, std::string_view help);
+  void word(Argument::Kind kind, std::string_view name, std::string& target, std::string_view help,
+            std::string_view value = {});
   void word(Argument::Kind kind, std::string_view names, std::optional<std::string>& target,
             std::string_view help, std::string_view value = {});
   void rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
