@@ -6,8 +6,6 @@
 #include "base/time.h"
 #include "command/live_picture.h"
 
-#include <fmt/core.h>
-
 #include <sys/eventfd.h>
 
 namespace zksh {
@@ -64,11 +62,22 @@ void OutputQueue::hold_back(std::function<bool()> spoils) {
   eventfd_write(wake_fd_, 1);
 }
 
-void Output::gather(Stream stream, std::string_view bytes) {
+void Output::put(Stream stream, std::string_view bytes, bool blocks) {
   if (bytes.empty()) return;
-  if (gathered_->empty() || gathered_->back().stream != stream)
-    gathered_->push_back({.stream = stream, .bytes = {}});
-  gathered_->back().bytes += bytes;
+  if (gathered_) {
+    if (gathered_->empty() || gathered_->back().stream != stream)
+      gathered_->push_back({.stream = stream, .bytes = {}});
+    gathered_->back().bytes += bytes;
+    return;
+  }
+  const bool on_terminal = stream == Stream::Out ? style_.out_is_terminal : style_.err_is_terminal;
+  std::string named;  // with the job, for a person
+  if (const int job = style_.job && on_terminal && !json() ? style_.job->load() : 0)
+    bytes = named = with_job(job, stream, bytes);
+  if (blocks)
+    queue_.add(stream, bytes, stop_);
+  else
+    queue_.add(stream, bytes);
 }
 
 /// The bytes, with the job's number before each line.

@@ -209,34 +209,18 @@ class Output {
   /// Prints results, byte for byte.
   void out(std::string_view bytes) {
     if (silent_) return;
-    if (to_.write)
-      to_.write(bytes);
-    else if (gathered_)
-      gather(Stream::Out, bytes);
-    else if (const int job = named_job(style_.out_is_terminal))
-      queue_.add(Stream::Out, with_job(job, Stream::Out, bytes), stop_);
-    else
-      queue_.add(Stream::Out, bytes, stop_);
+    if (to_.write) return to_.write(bytes);
+    put(Stream::Out, bytes, true);
   }
   /// Prints notes, warnings and errors, byte for byte.
   void err(std::string_view bytes) {
     if (silent_ || (to_.errors_elsewhere && to_.error(bytes))) return;
-    if (gathered_)
-      gather(Stream::Err, bytes);
-    else if (const int job = named_job(style_.err_is_terminal))
-      queue_.add(Stream::Err, with_job(job, Stream::Err, bytes), stop_);
-    else
-      queue_.add(Stream::Err, bytes, stop_);
+    put(Stream::Err, bytes, true);
   }
   /// As err, but also works after a stop, and does not block.
   void err_regardless(std::string_view bytes) {
     if (to_.error && to_.error(bytes)) return;
-    if (gathered_)
-      gather(Stream::Err, bytes);
-    else if (const int job = named_job(style_.err_is_terminal))
-      queue_.add(Stream::Err, with_job(job, Stream::Err, bytes));
-    else
-      queue_.add(Stream::Err, bytes);
+    put(Stream::Err, bytes, false);
   }
   /// As err_line for a text that is already escaped, but also works after a stop, and does not
   /// block.
@@ -286,11 +270,8 @@ class Output {
     }
   };
 
-  void gather(Stream stream, std::string_view bytes);
-  /// The job that output for a person must name; 0: none.
-  int named_job(bool on_terminal) const {
-    return style_.job && on_terminal && !json() ? style_.job->load() : 0;
-  }
+  /// Gathers or queues the bytes; with `blocks`, throws Cancelled on a stop.
+  void put(Stream stream, std::string_view bytes, bool blocks);
   std::string with_job(int job, Stream stream, std::string_view bytes);
 
   OutputQueue& queue_;
