@@ -56,6 +56,9 @@ std::int64_t parse_size(std::string_view text, std::string_view what);
 
 /// "0x1f"; a negative value as its two's complement, as Java's Long.toHexString does.
 std::string zxid_text(std::int64_t zxid);
+/// "3" of 0x300000005, and the counter.
+inline std::int64_t epoch_of(std::int64_t zxid) { return zxid >> 32U; }
+inline std::int64_t counter_of(std::int64_t zxid) { return zxid & 0xffffffff; }
 /// As servers write it: "0x100000abc"; "-" for 0.
 std::string session_text(std::int64_t session);
 

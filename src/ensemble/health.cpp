@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <set>
 #include <utility>
 
@@ -79,11 +78,6 @@ void read_mntr(std::string_view mntr, MemberHealth& member) {
   member.max_files = number_field(mntr, "zk_max_file_descriptor_count");
 }
 
-std::int64_t epoch(std::int64_t zxid) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(zxid) >> 32U);
-}
-std::int64_t counter(std::int64_t zxid) { return zxid & 0xffffffff; }
-
 /// Computes lags against the leader, or without one against the newest zxid.
 void find_lags(std::vector<MemberHealth>& members) {
   std::optional<std::int64_t> newest;
@@ -95,10 +89,10 @@ void find_lags(std::vector<MemberHealth>& members) {
   }
   for (auto& member : members) {
     if (!member.serves() || !member.zxid || !newest || member.role == "standalone") continue;
-    if (epoch(*member.zxid) == epoch(*newest))
+    if (epoch_of(*member.zxid) == epoch_of(*newest))
       // A server asked a moment after the leader may have seen more.
-      member.behind = std::max<std::int64_t>(counter(*newest) - counter(*member.zxid), 0);
-    else if (counter(*newest) == 0)
+      member.behind = std::max<std::int64_t>(counter_of(*newest) - counter_of(*member.zxid), 0);
+    else if (counter_of(*newest) == 0)
       member.behind = 0;  // nothing was written since this leader was elected
   }
 }

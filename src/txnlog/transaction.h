@@ -88,8 +88,4 @@ bool is_session_owner(std::int64_t ephemeral_owner);
 inline constexpr std::int64_t container_owner = INT64_MIN;
 std::int64_t ttl_owner(std::int64_t ttl);
 
-/// "3" of 0x300000005, and the counter.
-inline std::int64_t epoch_of(std::int64_t zxid) { return zxid >> 32U; }
-inline std::int64_t counter_of(std::int64_t zxid) { return zxid & 0xffffffff; }
-
 }  // namespace zksh
