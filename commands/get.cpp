@@ -1,5 +1,6 @@
 // get: print the value of a node.
 #include "base/byte_text.h"
+#include "base/named_values.h"
 #include "base/zlib.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"

@@ -1,8 +1,6 @@
 // zlib: decompresses bytes, and computes checksums.
 #pragma once
 
-#include "base/named_values.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,8 +14,6 @@ namespace zksh {
 inline constexpr std::string_view gzip_magic("\x1f\x8b");
 
 enum class Compression { Gzip, Zlib };
-inline constexpr NamedValues<Compression, 2> compressions{
-    {{"gzip", Compression::Gzip}, {"zlib", Compression::Zlib}}};
 
 /// Decompresses bytes; the members of a gzip file are joined, as gunzip does. Throws Error if the
 /// bytes are malformed, or decompress to more than 256 MiB: a megabyte can hold a gigabyte.

@@ -45,7 +45,6 @@ TransactionReader::TransactionReader(const DataFiles& files, std::int64_t from,
 void TransactionReader::report(Flaw flaw) {
   if (flaw.is_unbegun() && flaw.file == files_.logs().back().path) flaw.harmless = true;
   damaged_ = damaged_ || !flaw.harmless;
-  broken_ = broken_ || !flaw.harmless;
   if (report_) report_(flaw);
 }
 

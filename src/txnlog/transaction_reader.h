@@ -38,8 +38,6 @@ class TransactionReader {
   /// Of the logs to be read, for the progress.
   std::uint64_t bytes_read() const;
   std::uint64_t bytes_total() const { return total_bytes_; }
-  /// Whether something was missing or damaged since it was last asked.
-  bool take_broken() { return std::exchange(broken_, false); }
 
  private:
   struct Source {
@@ -67,7 +65,6 @@ class TransactionReader {
   LogFile::Record record_{};
   Source* consumed_ = nullptr;  ///< its record was returned
   bool damaged_ = false;        ///< since the last transaction
-  bool broken_ = false;
   bool any_ = false;
 };
 
