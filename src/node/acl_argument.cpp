@@ -17,11 +17,6 @@
 namespace zksh {
 namespace {
 
-/// Of ACLs as servers show them to sessions that may not set them.
-bool hides_hash(const AclEntry& entry) {
-  return entry.scheme == "digest" && entry.id.ends_with(":x");
-}
-
 bool is_named_by(const AclEntry& entry, const std::string& text) {
   const auto id = entry.scheme + ':' + entry.id;
   const auto user =
@@ -38,6 +33,12 @@ bool may_be_changed(const Acl& acl) {
 }
 
 }  // namespace
+
+bool hides_hash(const Acl& acl) {
+  return std::ranges::any_of(acl, [](const AclEntry& entry) {
+    return entry.scheme == "digest" && entry.id.ends_with(":x");
+  });
+}
 
 void declare_force_acl(Options& options, bool& force) {
   options.common().flag("--force", force, "Accept an ACL with an entry that nobody can ever meet.");
@@ -111,7 +112,7 @@ ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl) {
 }
 
 std::optional<Acl> changed_acl(const std::string& path, const Acl& acl, const AclChange& change) {
-  if (std::ranges::any_of(acl, hides_hash))
+  if (hides_hash(acl))
     throw ZkError(
         ZkError(code::no_auth, path),
         ": the servers hide the hashes in its ACL from this session, which may not set it");

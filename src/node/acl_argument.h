@@ -12,6 +12,10 @@
 
 namespace zksh {
 
+/// Whether servers have shown a digest's hash as x, as to sessions that may not administer the
+/// node.
+bool hides_hash(const Acl& acl);
+
 /// Declares --force, which acl_argument takes.
 void declare_force_acl(Options& options, bool& force);
 

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/words.h"
-#include "client/rehearsal.h"
 #include "client/server_version.h"
 #include "command/work.h"
+#include "node/acl_argument.h"
 #include "node/parents.h"
 #include "tree/sequence_counters.h"
 #include "tree/tree_text.h"
@@ -14,20 +14,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace zksh {
-namespace {
-
-/// Servers show a digest's hash as x to sessions that may not administer the node.
-bool hides_hash(const Acl& acl) {
-  return std::ranges::any_of(acl, [](const AclEntry& entry) {
-    return entry.scheme == "digest" && entry.id.ends_with(":x");
-  });
-}
-
-}  // namespace
 
 TreeApply::TreeApply(Client& client, Plan plan, std::stop_token stop)
     : client_(client),
