@@ -2,12 +2,12 @@
 #include "base/program_terminal.h"
 
 #include "base/number.h"
+#include "base/process.h"
 #include "base/process_tree.h"
 
 #include <csignal>
 #include <filesystem>
 #include <pthread.h>
-#include <string>
 #include <system_error>
 #include <unistd.h>
 
@@ -42,13 +42,8 @@ bool ProgramTerminal::in_foreground() const { return fd_ && tcgetpgrp(fd_.get())
 
 /// Works from the background too, where SIGTTOU would stop zksh if it were not blocked.
 void ProgramTerminal::set_foreground(pid_t group) const {
-  sigset_t ttou;
-  sigset_t before;
-  sigemptyset(&ttou);
-  sigaddset(&ttou, SIGTTOU);
-  pthread_sigmask(SIG_BLOCK, &ttou, &before);
+  const SignalsBlocked blocked;
   tcsetpgrp(fd_.get(), group);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool ProgramTerminal::lend(pid_t group) {

@@ -25,12 +25,8 @@ namespace {
 constexpr std::size_t longest_name = 100;
 
 void write_all(int fd, std::string_view bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const auto count = write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (const int problem = FdWriter(fd, {}).write(bytes); problem != 0)
+    throw Error(fmt::format("cannot write {}: {}", name, std::strerror(problem)));
 }
 
 bool is_installed(const char* program) {

@@ -72,14 +72,10 @@ Fd open_locked(const fs::path& path) {
   return {};
 }
 
+/// False with the reason in errno.
 bool write_whole(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  errno = FdWriter(fd, {}).write(bytes);
+  return errno == 0;
 }
 
 /// The last `limit` bytes of a file of `size` bytes, from the first whole line on.
