@@ -4,7 +4,6 @@
 #include "command/command.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace zksh::command_source {
 namespace {

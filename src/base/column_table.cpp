@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace zksh {
 namespace {

@@ -8,10 +8,6 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
-
 namespace zksh {
 namespace {
 

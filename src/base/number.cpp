@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <system_error>
 
 namespace zksh {
 

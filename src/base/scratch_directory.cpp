@@ -2,11 +2,9 @@
 #include "base/scratch_directory.h"
 
 #include "base/error.h"
-#include "base/fd.h"
 
 #include <chrono>
 #include <cstdlib>
-#include <string>
 #include <system_error>
 #include <unistd.h>
 #include <utility>

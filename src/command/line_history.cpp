@@ -8,8 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <string_view>
-
 namespace zksh {
 namespace {
 

@@ -2,7 +2,6 @@
 #include "command/questions.h"
 
 #include "base/error.h"
-#include "base/fd.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "command/live_picture.h"

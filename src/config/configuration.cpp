@@ -18,7 +18,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <string_view>
 #include <sys/stat.h>
 
 namespace zksh {

@@ -14,10 +14,8 @@
 #include <cctype>
 #include <cstdlib>
 #include <initializer_list>
-#include <string_view>
 #include <sys/stat.h>
 #include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {

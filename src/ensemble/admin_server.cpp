@@ -13,8 +13,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <utility>
 
 namespace zksh {

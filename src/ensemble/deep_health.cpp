@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "client/server_version.h"
-#include "ensemble/admin_server.h"
 #include "ensemble/server_poller.h"
 
 #include <fmt/ranges.h>

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 

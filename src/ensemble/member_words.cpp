@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
-#include "ensemble/admin_server.h"
 
 #include <fmt/ranges.h>
 

@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "ensemble/admin_server.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,6 @@
 // WatchCounts: the watch events that servers have sent, by their own counters.
 #include "ensemble/watch_counts.h"
 
-#include "ensemble/admin_server.h"
 #include "ensemble/member_words.h"
 
 #include <fmt/core.h>

@@ -13,8 +13,6 @@
 #include "command/json_fields.h"
 #include "config/drop_in.h"
 #include "config/security_settings.h"
-#include "config/settings.h"
-#include "session/session.h"
 #include "shell/command_line.h"
 
 #include <fmt/core.h>
@@ -23,8 +21,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <optional>
-#include <span>
 #include <unistd.h>
 #include <utility>
 

@@ -5,13 +5,11 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
-#include "base/words.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 namespace zksh {

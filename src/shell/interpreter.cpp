@@ -1,7 +1,6 @@
 // Interpreter: runs lines: parses each, finds its command, runs it, and reports errors.
 #include "shell/interpreter.h"
 
-#include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
 #include "base/signal_relay.h"
@@ -16,24 +15,18 @@
 #include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "node/value.h"
-#include "shell/command_line.h"
-#include "shell/output_program.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <deque>
 #include <fcntl.h>
-#include <optional>
 #include <poll.h>
-#include <stop_token>
-#include <string>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>

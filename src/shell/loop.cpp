@@ -6,7 +6,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <optional>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>

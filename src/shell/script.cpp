@@ -2,7 +2,6 @@
 #include "shell/script.h"
 
 #include "base/json.h"
-#include "base/line_reader.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "client/node_path.h"
@@ -21,7 +20,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <utility>

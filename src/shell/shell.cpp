@@ -7,11 +7,9 @@
 #include "base/words.h"
 #include "client/watch.h"
 #include "command/color.h"
-#include "command/current_node.h"
 #include "command/line_history.h"
 #include "command/live_picture.h"
 #include "command/report.h"
-#include "command/transaction.h"
 #include "lock/manager.h"
 #include "shell/complete.h"
 #include "shell/prompt.h"
@@ -26,7 +24,6 @@
 #include <string_view>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <utility>
 
 namespace zksh {
 namespace {

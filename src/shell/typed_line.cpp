@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace zksh {
 namespace {

@@ -22,11 +22,9 @@
 #include <fcntl.h>
 #include <limits>
 #include <poll.h>
-#include <string>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
-#include <vector>
 
 namespace zksh {
 namespace {

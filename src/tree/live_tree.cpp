@@ -4,10 +4,7 @@
 #include "base/error.h"
 #include "client/node_path.h"
 #include "client/zk_error.h"
-#include "node/quota.h"
 #include "tree/walk.h"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

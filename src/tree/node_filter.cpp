@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <fnmatch.h>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -1,8 +1,6 @@
 // SkippedNodes: counts and reports nodes that a walk left out.
 #include "tree/skipped_nodes.h"
 
-#include "command/work.h"
-
 #include <fmt/format.h>
 
 #include <utility>

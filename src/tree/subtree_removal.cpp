@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>

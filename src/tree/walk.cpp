@@ -15,12 +15,10 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace zksh {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <string>
 
 namespace zksh {
 namespace {

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <utility>
 
 namespace zksh {
 namespace {
