@@ -1,7 +1,7 @@
 // conf: list or change settings.
 #include "base/text.h"
 #include "command/command.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "config/settings.h"
 #include "node/node_json.h"
 

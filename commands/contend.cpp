@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "config/settings.h"
 #include "lock/contention.h"
 #include "lock/options.h"

@@ -3,7 +3,7 @@
 
 #include "command/column_list.h"
 #include "command/command.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "command/work.h"
 #include "ensemble/deep_health.h"
 #include "ensemble/server_command.h"

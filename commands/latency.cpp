@@ -5,7 +5,7 @@
 #include "command/column_list.h"
 #include "command/command.h"
 #include "command/dry_run.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "config/settings.h"
 #include "ensemble/health.h"
 #include "ensemble/server_command.h"

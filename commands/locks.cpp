@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "base/words.h"
 #include "command/command.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "command/work.h"
 #include "lock/manager.h"
 #include "lock/own_locks.h"

@@ -3,7 +3,7 @@
 #include "base/time.h"
 #include "command/column_list.h"
 #include "command/command.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "ensemble/ensemble_load.h"
 #include "ensemble/health.h"
 #include "ensemble/server_command.h"

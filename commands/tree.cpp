@@ -1,10 +1,9 @@
 // tree: draw a subtree.
 #include "base/json.h"
 #include "base/number.h"
-#include "command/color.h"
 #include "command/command.h"
-#include "command/live_picture.h"
 #include "command/output.h"
+#include "command/screen.h"
 #include "command/work.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"

@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "command/command.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"

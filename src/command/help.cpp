@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/json_fields.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "config/settings.h"
 
 #include <fmt/core.h>

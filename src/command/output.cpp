@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/time.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 
 #include <sys/eventfd.h>
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 #include "config/settings.h"
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 #include "command/work.h"
 
 #include "base/error.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>

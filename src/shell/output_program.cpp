@@ -2,7 +2,7 @@
 #include "shell/output_program.h"
 
 #include "base/text.h"
-#include "command/live_picture.h"
+#include "command/screen.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 #include "base/words.h"
-#include "command/color.h"
+#include "command/screen.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,9 @@
-// LivePicture: moves the cursor with ECMA-48 sequences, which every terminal but a dumb one knows.
-#include "command/live_picture.h"
+// Screen: what the terminal shows: its size, colours, and pictures that are redrawn in place.
+#include "command/screen.h"
 
 #include "base/text.h"
+#include "command/command.h"
+#include "config/settings.h"
 
 #include <fmt/format.h>
 
@@ -78,6 +80,20 @@ void LivePicture::draw(const std::vector<std::string>& lines) {
   text += "\x1b[J";
   out_.out(text);
   printed_ = out_.printed();
+}
+
+bool use_color(std::string_view choice, bool on_terminal) {
+  if (choice != "auto") return choice == "always";
+  const char* const refused = std::getenv("NO_COLOR");
+  return on_terminal && terminal_can_redraw() && (!refused || !*refused);
+}
+
+bool use_color(const Context& cx) {
+  return use_color(cx.services.settings.value("color"), cx.out.style().out_is_terminal);
+}
+
+std::string_view color::of_marked_name(std::string_view name) {
+  return name.ends_with('/') ? parent : name.ends_with('*') ? ephemeral : std::string_view();
 }
 
 }  // namespace zksh
