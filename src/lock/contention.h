@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "client/client.h"
 #include "ensemble/admin_server.h"
-#include "ensemble/watch_counts.h"
+#include "ensemble/server_poller.h"
 #include "recipes/recipe.h"
 
 #include <chrono>

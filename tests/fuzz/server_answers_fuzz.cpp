@@ -4,7 +4,6 @@
 #include "ensemble/ensemble_load.h"
 #include "ensemble/health.h"
 #include "ensemble/server_poller.h"
-#include "ensemble/watch_counts.h"
 #include "fuzz.h"
 
 #include <limits>

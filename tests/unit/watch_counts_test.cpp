@@ -1,5 +1,5 @@
 // WatchCounts: the counters of mntr, and what follows from two answers.
-#include "ensemble/watch_counts.h"
+#include "ensemble/server_poller.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
