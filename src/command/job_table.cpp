@@ -49,15 +49,14 @@ void JobTable::remove(int number) {
   });
 }
 
-bool JobTable::kill(int number) {
-  auto stop = monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<std::stop_source> {
+void JobTable::kill(int number) {
+  auto stop = monitor_.with_lock([&](const Monitor::Held& held) {
     auto* const killed = job(held, number);
-    if (!killed) return std::nullopt;
+    if (!killed) return std::stop_source(std::nostopstate);
     killed->killed = true;
     return killed->stop;
   });
-  if (stop) stop->request_stop();
-  return stop.has_value();
+  stop.request_stop();
 }
 
 std::optional<int> JobTable::leave(int number) {

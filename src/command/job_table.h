@@ -35,8 +35,8 @@ class JobTable {
   std::optional<Job> find(int number);
   std::vector<Job> all() const;
   void remove(int number);
-  /// Asks a job to end; returns at once. False if there is no such job.
-  bool kill(int number);
+  /// Asks a job to end, if it is there; returns at once.
+  void kill(int number);
   /// Stops waiting for the job, so that its end is reported again. Returns its status if it has
   /// already ended.
   std::optional<int> leave(int number);

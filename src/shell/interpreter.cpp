@@ -160,7 +160,7 @@ int Interpreter::run_line(const std::string& line) {
   const auto begin = timed_since();
   const int result = reporting(out_, [&] {
     remember(line);
-    return execute_all(line);
+    return execute_line(line);
   });
   if (!job_of(line)) print_time(begin);
   return finish(result);
@@ -245,17 +245,19 @@ void Interpreter::start_job(const std::string& line) const {
 }
 
 /// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.
-int Interpreter::execute_all(const std::string& line) {
-  if (input_ != Input::Terminal) return execute_line(line);
+int Interpreter::execute_line(const std::string& line) {
   if (const auto job = job_of(line)) {
     start_job(*job);
     return status::ok;
   }
   int result = status::ok;
-  const auto commands = typed_commands(line);
+  const auto commands = input_ == Input::Terminal ? typed_commands(line) : std::vector{line};
   if (commands.size() > 1) around_.suspension.reset();
   for (const auto& command : commands) {
-    result = execute_line(command);
+    auto typed = parsed(command);
+    if (input_ == Input::Pipe && !is_drop_in()) explain_literal(command, typed.words);
+    const auto words = words_of(std::move(typed.words));
+    result = typed.redirects() ? execute_redirected(typed, words) : execute(words);
     if (result != status::ok || quit_ || stop_.stop_requested()) break;
   }
   return result;
@@ -285,14 +287,6 @@ CommandLine Interpreter::parsed(const std::string& line) const {
   // zkCli.sh has no redirection, and zksh's own arguments have been through a shell.
   const bool redirects = input_ == Input::Terminal || input_ == Input::Text;
   return parse_command_line(line, redirects, input_ == Input::Text ? around_.arguments : nullptr);
-}
-
-int Interpreter::execute_line(const std::string& line) {
-  auto typed = parsed(line);
-  if (input_ == Input::Pipe && !is_drop_in()) explain_literal(line, typed.words);
-  if (typed.words.empty()) return status::ok;
-  const auto words = words_of(std::move(typed.words));
-  return typed.redirects() ? execute_redirected(typed, words) : execute(words);
 }
 
 int Interpreter::execute(const Words& given) {
@@ -436,7 +430,7 @@ Context Interpreter::context_for(const Command& command, const Words& given, Dry
           },
       .run_line =
           [this](const std::string& line) {
-            return reporting(out_, [&] { return execute_all(line); });
+            return reporting(out_, [&] { return execute_line(line); });
           },
       .run_lines = [this](const NextLine& next) { return run_lines(next); },
       .read_at_once = [this](const std::vector<PlannedRead>& reads) { return read_at_once(reads); },
@@ -674,7 +668,7 @@ int Interpreter::run_lines(const NextLine& next) {
     queue().add(sent.output, stop_);
     const int ended = result != status::ok ? result
                       : begun              ? finish_begun(*begun)
-                                           : reporting(out_, [&] { return execute_all(*line); });
+                                           : reporting(out_, [&] { return execute_line(*line); });
     note(ended);
     if (ended != status::no_connection) continue;
     // Each of the others would wait for a connection as long.

@@ -92,7 +92,6 @@ class Interpreter {
   int begin(const std::string& line, bool is_kept, std::optional<Begun>& begun);
   int finish_begun(const Begun& begun);
   int execute_line(const std::string& line);
-  int execute_all(const std::string& line);
   void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
   void explain_literal(const std::string& line, const std::vector<Word>& words);
