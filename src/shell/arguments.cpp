@@ -21,11 +21,53 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
 #include <unistd.h>
 #include <utility>
 
 namespace zksh {
 namespace {
+
+/// The declaration of an option.
+struct ProcessOption {
+  std::string_view names;    ///< "-s,--server"; messages use the last one
+  std::string_view value{};  ///< placeholder of the value; empty: none; "[=N]": optional
+  std::string_view help;
+  std::string_view key{};                       ///< the Configuration key that it sets; empty: none
+  std::string_view sets{};                      ///< what an option without a value sets the key to
+  std::span<const std::string_view> choices{};  ///< unless the key is a setting, which has its own
+  bool repeatable = false;                      ///< otherwise the last one counts
+
+  constexpr std::string_view name() const { return names.substr(names.rfind(',') + 1); }
+};
+
+/// The options given, in order; if not repeatable, only the last. At first there are none.
+class GivenOptions {
+ public:
+  struct Given {
+    const ProcessOption* option;
+    std::string text;  ///< for one without a value: what it sets its key to, if any
+  };
+
+  /// Removes options from the front of `words`, up to a command, which stays with its words. Words
+  /// that begin with a dash and name no option are left out, as zkCli does; so is a last option
+  /// without its value. Throws UsageError for a switch that is neither on nor off.
+  void take(std::vector<std::string>& words);
+
+  /// What was left out: a sentence for each, that names it.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
+  const std::vector<Given>& all() const { return given_; }
+  /// The value of the option with this name (ProcessOption::name); null if it was not given.
+  const std::string* find(std::string_view name) const;
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+
+ private:
+  void add(const ProcessOption& option, const std::optional<std::string>& value);
+
+  std::vector<Given> given_;
+  std::vector<std::string> left_out_;
+};
 
 constexpr std::array<std::string_view, 3> sandbox_sizes{"1", "3", "5"};
 constexpr std::array<std::string_view, 3> drop_in_names{"zkcli", "zookeeper-shell", "zksh"};
@@ -164,6 +206,48 @@ const ProcessOption* option_named_by(const std::string& word) {
         std::ranges::count(names_of(option), name) > 0)
       return &option;
   return nullptr;
+}
+
+void GivenOptions::take(std::vector<std::string>& words) {
+  std::size_t at = 0;
+  for (; at < words.size() && words[at].starts_with('-') && words[at].size() > 1; ++at) {
+    if (words[at] == "--") break;
+    const auto word = long_spelling(words[at]);
+    const auto* const option = option_named_by(word);
+    if (!option) {
+      left_out_.push_back(unknown_text(words[at]));
+      continue;
+    }
+    const auto equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+    auto value =
+        equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
+    if (takes_next_word(*option) && !value) {
+      if (at + 1 == words.size() || option_named_by(long_spelling(words[at + 1]))) {
+        left_out_.push_back(words[at] + " needs a value");
+        continue;
+      }
+      value = words[++at];
+    }
+    add(*option, value);
+  }
+  if (at < words.size() && words[at] == "--") ++at;
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+/// `value` is what was given with an option that takes one, or --NAME=off.
+void GivenOptions::add(const ProcessOption& option, const std::optional<std::string>& value) {
+  auto text = !option.value.empty()
+                  ? value
+                  : flag_text(option, !value || parse_switch(*value, option.name()));
+  if (!option.repeatable)
+    std::erase_if(given_, [&](const Given& one) { return one.option == &option; });
+  if (text) given_.push_back({&option, std::move(*text)});
+}
+
+const std::string* GivenOptions::find(std::string_view name) const {
+  const auto found =
+      std::ranges::find(given_, name, [](const Given& one) { return one.option->name(); });
+  return found == given_.end() ? nullptr : &found->text;
 }
 
 /// -c and -f in the order in which they were given.
@@ -431,48 +515,6 @@ std::string process_help() {
          "node\nexists; 6 version mismatch; 7 not authorised; 8 has children; 9 session "
          "expired;\n10 outcome unknown; 11 read-only; 12 refused by the server; 75 lock busy; 76 "
          "lock lost;\n124 timed out; 126, 127 program cannot be run, not found; 128+n signal n.\n";
-}
-
-void GivenOptions::take(std::vector<std::string>& words) {
-  std::size_t at = 0;
-  for (; at < words.size() && words[at].starts_with('-') && words[at].size() > 1; ++at) {
-    if (words[at] == "--") break;
-    const auto word = long_spelling(words[at]);
-    const auto* const option = option_named_by(word);
-    if (!option) {
-      left_out_.push_back(unknown_text(words[at]));
-      continue;
-    }
-    const auto equals = word.starts_with("--") ? word.find('=') : std::string::npos;
-    auto value =
-        equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
-    if (takes_next_word(*option) && !value) {
-      if (at + 1 == words.size() || option_named_by(long_spelling(words[at + 1]))) {
-        left_out_.push_back(words[at] + " needs a value");
-        continue;
-      }
-      value = words[++at];
-    }
-    add(*option, value);
-  }
-  if (at < words.size() && words[at] == "--") ++at;
-  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
-}
-
-/// `value` is what was given with an option that takes one, or --NAME=off.
-void GivenOptions::add(const ProcessOption& option, const std::optional<std::string>& value) {
-  auto text = !option.value.empty()
-                  ? value
-                  : flag_text(option, !value || parse_switch(*value, option.name()));
-  if (!option.repeatable)
-    std::erase_if(given_, [&](const Given& one) { return one.option == &option; });
-  if (text) given_.push_back({&option, std::move(*text)});
-}
-
-const std::string* GivenOptions::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find(given_, name, [](const Given& one) { return one.option->name(); });
-  return found == given_.end() ? nullptr : &found->text;
 }
 
 Arguments parse_arguments(std::vector<std::string> words, std::string_view program) {

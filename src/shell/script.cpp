@@ -2,6 +2,7 @@
 #include "shell/script.h"
 
 #include "base/json.h"
+#include "base/line_reader.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "client/node_path.h"
@@ -20,6 +21,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -49,6 +51,16 @@ struct InFlight {
   std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
 };
 
+/// Runs the lines of `reader` until the end, `quit` or a stop. A command that sends one request
+/// (Command::start) does not wait for the answers of earlier ones, which the servers process in
+/// order anyway; any other command waits until all before it have ended. Results and errors are
+/// printed in the order of the lines; errors name `name` and the line. A failure does not end the
+/// run, but a missing connection does. When the input pauses, everything is finished and printed.
+///
+/// If the connection is lost, the outcome of each unanswered write is reported as unknown; a read
+/// is sent again unless a write in a later line may have changed what it reads.
+///
+/// At the end, reports how many lines succeeded and how many failed.
 class Pipeline {
  public:
   Pipeline(Interpreter& interpreter, LineReader& reader, std::string name,
@@ -65,6 +77,7 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline() { out_.set_place({}); }
 
+  /// Returns the status of the first failure, else 0. Throws Error if the input cannot be read.
   int run() {
     std::string line;
     while (goes_on()) {
@@ -429,7 +442,7 @@ int Run::source(const ScriptSource& source, const std::string& name) const {
     throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
   LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop, line_end);
   const auto file = from_file ? source.text : "stdin";
-  if (pipe) return run_pipeline(interpreter, reader, file, *pipe, stop);
+  if (pipe) return Pipeline(interpreter, reader, file, *pipe, stop).run();
   return lines({.name = file,
                 .next =
                     [&](Line& line) {
@@ -452,11 +465,6 @@ std::vector<std::string> script_names(const std::vector<ScriptSource>& scripts) 
 }
 
 }  // namespace
-
-int run_pipeline(Interpreter& interpreter, LineReader& reader, const std::string& name,
-                 const PipeSettings& settings, const std::stop_token& stop) {
-  return Pipeline(interpreter, reader, name, settings, stop).run();
-}
 
 int run_scripts(Interpreter& interpreter, Output& out, const Arguments& arguments,
                 const std::stop_token& stop) {
