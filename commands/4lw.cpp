@@ -1,4 +1,5 @@
 // 4lw: send a four-letter word to every server, and print the answers.
+#include "base/mapped.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -25,9 +26,7 @@ struct Args {
 };
 
 std::vector<std::string> known_words() {
-  std::vector<std::string> names;
-  for (const auto& word : four_letter_words()) names.emplace_back(word.word);
-  return names;
+  return mapped<std::string>(four_letter_words(), &FourLetterWord::word);
 }
 
 void declare(Options& o, Args& a) {

@@ -1,4 +1,5 @@
 // conf: list or change settings.
+#include "base/mapped.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/screen.h"
@@ -14,9 +15,7 @@ struct Args {
 };
 
 std::vector<std::string> setting_names() {
-  std::vector<std::string> names;
-  for (const auto& description : Settings::descriptions()) names.emplace_back(description.name);
-  return names;
+  return mapped<std::string>(Settings::descriptions(), &Settings::Description::name);
 }
 
 /// The choices of each setting.

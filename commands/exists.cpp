@@ -1,4 +1,5 @@
 // exists: report by exit status whether nodes exist.
+#include "base/mapped.h"
 #include "command/command.h"
 #include "node/node_json.h"
 
@@ -19,15 +20,12 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  std::vector<std::string> paths;
-  for (const auto& word : a.paths) paths.push_back(cx.resolve(word));
+  const auto paths = mapped(a.paths, [&](const std::string& word) { return cx.resolve(word); });
   cx.client.await_connection(paths.front(), cx.stop);
-  std::vector<Pending<Stat>> answers;
-  answers.reserve(paths.size());
   const auto start = [&](const std::string& path) {
     return cx.client.start_exists(path, cx.printed_watch(a.watch));
   };
-  for (const auto& path : paths) answers.push_back(start(path));
+  const auto answers = mapped(paths, start);
   bool all = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto outcome = cx.client.insist(

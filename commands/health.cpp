@@ -1,6 +1,7 @@
 // health: show whether the ensemble has a quorum, and the state of its servers.
 #include "ensemble/health.h"
 
+#include "base/mapped.h"
 #include "command/column_list.h"
 #include "command/command.h"
 #include "command/screen.h"
@@ -286,10 +287,7 @@ int run(Context& cx, const Args& a) {
   const auto asked = servers_to_ask(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
-  std::vector<MemberHealth> members;
-  members.reserve(all.members.size());
-  for (const auto& member : all.members) members.push_back(read_health(member));
-  auto health = judge(std::move(members), all.membership, limits);
+  auto health = judge(mapped(all.members, read_health), all.membership, limits);
   if (!all.mute.empty() && a.hosts.empty())
     health.notes.push_back(
         fmt::format("{} does not allow conf (4lw.commands.whitelist), so members that the connect "

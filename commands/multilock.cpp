@@ -1,4 +1,5 @@
 // multilock: hold several locks, or none.
+#include "base/mapped.h"
 #include "lock/run_lock.h"
 
 #include <algorithm>
@@ -31,9 +32,10 @@ int run(Context& cx, const Args& a) {
   if (a.lock.recipe && *a.lock.recipe != RecipeKind::Fair)
     throw ValueError(fmt::format("--recipe {} cannot be used with several locks",
                                  name_of(recipe_names, *a.lock.recipe)));
-  LockRequest request{.paths = {}, .recipe = RecipeKind::Multi, .atomic = a.atomic};
-  request.paths.reserve(a.paths.size());
-  for (const auto& path : a.paths) request.paths.push_back(cx.resolve(path));
+  LockRequest request{
+      .paths = mapped(a.paths, [&](const std::string& path) { return cx.resolve(path); }),
+      .recipe = RecipeKind::Multi,
+      .atomic = a.atomic};
   refuse_twice(request.paths);
   return run_lock(cx, a.lock, std::move(request));
 }

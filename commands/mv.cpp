@@ -1,4 +1,5 @@
 // mv: move a node and everything below it.
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "client/node_path.h"
@@ -84,12 +85,10 @@ bool is_same(const Stat& now, const Stat& read) {
 
 /// Throws Error if a node has changed since it was read.
 void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std::string& source) {
-  std::vector<Pending<Stat>> questions;
-  questions.reserve(nodes.size());
   const auto start = [&](const FoundNode& node) {
     return cx.client.start_exists(path_below(source, node.record.path), Watch::none());
   };
-  for (const auto& node : nodes) questions.push_back(start(node));
+  const auto questions = mapped(nodes, start);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto path = path_below(source, nodes[i].record.path);
     const auto now = cx.client.insist(

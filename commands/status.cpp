@@ -1,4 +1,5 @@
 // status: show this shell's server, session, identity, watches and locks.
+#include "base/mapped.h"
 #include "base/number.h"
 #include "client/persistent_watches.h"
 #include "client/watch.h"
@@ -18,21 +19,16 @@ namespace {
 
 /// "/a, /b (lost)": all but those that are held with their state.
 std::string locks_text(const OwnLocks& locks) {
-  std::vector<std::string> texts;
-  texts.reserve(locks.size());
-  for (const auto& lock : locks) {
+  const auto texts = mapped(locks, [](const auto& lock) {
     const auto state = state_of(lock->status());
-    texts.push_back(state == "holds" ? lock->name() : fmt::format("{} ({})", lock->name(), state));
-  }
+    return state == "holds" ? lock->name() : fmt::format("{} ({})", lock->name(), state);
+  });
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::vector<std::string> names_of(const std::vector<Identity>& identities) {
-  std::vector<std::string> names;
-  names.reserve(identities.size());
-  for (const auto& identity : identities)
-    names.push_back(identity.scheme + ':' + user_of(identity));
-  return names;
+  return mapped(identities,
+                [](const Identity& identity) { return identity.scheme + ':' + user_of(identity); });
 }
 
 /// The time from a request to its answer.
@@ -65,9 +61,9 @@ ShownWatches shown_watches(Context& cx) {
 /// "2: /a (data), /b (children)"; only the number if there are many.
 std::string watches_text(const ShownWatches& watches) {
   constexpr std::size_t few = 8;
-  std::vector<std::string> names;
-  names.reserve(watches.all.size());
-  for (const auto& [path, kind] : watches.all) names.push_back(fmt::format("{} ({})", path, kind));
+  const auto names = mapped(watches.all, [](const ShownWatches::Watch& watch) {
+    return fmt::format("{} ({})", watch.path, watch.kind);
+  });
   auto text = names.empty() ? "none" : std::to_string(names.size());
   if (!names.empty() && names.size() <= few) text += fmt::format(": {}", fmt::join(names, ", "));
   if (watches.others > 0)

@@ -1,4 +1,5 @@
 // unlock: release this shell's locks, or ask another holder to.
+#include "base/mapped.h"
 #include "base/words.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
@@ -119,9 +120,7 @@ int run(Context& cx, const Args& a) {
   } else if (a.locks.empty()) {
     note(give_back(cx, *the_only_one(cx), false));
   }
-  std::vector<std::string> named;
-  named.reserve(a.locks.size());
-  for (const auto& name : a.locks) named.push_back(cx.resolve(name));
+  const auto named = mapped(a.locks, [&](const std::string& name) { return cx.resolve(name); });
   std::vector<std::shared_ptr<Lock>> several;
   for (const auto& path : named) each([&] { return unlock_one(cx, path, named, several); });
   return first_failure;

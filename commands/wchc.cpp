@@ -1,5 +1,6 @@
 // wchc: show which session watches what, on every server.
 #include "base/column_table.h"
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -131,10 +132,7 @@ class WatchTable {
   }
   template <class TextOf>
   std::vector<std::string> cells(TextOf&& text_of) const {
-    std::vector<std::string> texts;
-    texts.reserve(rows_.size());
-    for (const auto& row : rows_) texts.push_back(text_of(row));
-    return texts;
+    return mapped<std::string>(rows_, text_of);
   }
   /// The list keeps room for an item and the number of others.
   void shorten_paths(std::size_t columns, const std::string& mark) {

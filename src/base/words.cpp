@@ -2,6 +2,7 @@
 #include "base/words.h"
 
 #include "base/error.h"
+#include "base/mapped.h"
 #include "base/secrets.h"
 #include "base/text.h"
 
@@ -267,10 +268,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::vector<std::string> texts_of(const std::vector<Word>& words) {
-  std::vector<std::string> texts;
-  texts.reserve(words.size());
-  for (const auto& word : words) texts.push_back(word.text);
-  return texts;
+  return mapped(words, &Word::text);
 }
 
 bool is_blank_or_comment(std::string_view line) {

@@ -2,6 +2,7 @@
 #include "config/configuration.h"
 
 #include "base/error.h"
+#include "base/mapped.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -29,8 +30,7 @@ std::string environment(const char* name) {
 }
 
 [[noreturn]] void reject(const std::string& key, const std::string& place) {
-  std::vector<std::string> names;
-  for (const auto& known : Configuration::keys()) names.emplace_back(known.name);
+  const auto names = mapped<std::string>(Configuration::keys(), &Configuration::Key::name);
   const auto similar = suggestions(key, names);
   // What resembles no key may be anything, such as a credential that belongs in another file.
   if (similar.empty())

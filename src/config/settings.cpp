@@ -2,6 +2,7 @@
 #include "config/settings.h"
 
 #include "base/error.h"
+#include "base/mapped.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "client/acl_text.h"
@@ -19,8 +20,7 @@ constexpr std::array<std::string_view, 4> no{"off", "false", "no", "0"};
 
 const Settings::Description& known(std::string_view name) {
   if (const auto* found = Settings::find(name)) return *found;
-  std::vector<std::string> names;
-  for (const auto& description : Settings::descriptions()) names.emplace_back(description.name);
+  const auto names = mapped<std::string>(Settings::descriptions(), &Settings::Description::name);
   const auto similar = suggestions(std::string(name), names);
   throw ValueError(fmt::format("no such setting: {}{}", name,
                                similar.empty()

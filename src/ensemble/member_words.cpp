@@ -1,6 +1,7 @@
 // MemberWords: asks all members of an ensemble four-letter words.
 #include "ensemble/member_words.h"
 
+#include "base/mapped.h"
 #include "base/number.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
@@ -121,9 +122,8 @@ std::string MemberAnswers::name() const {
 
 EnsembleAnswers ask_members(const ServersToAsk& asked, std::vector<std::string> words,
                             std::chrono::milliseconds time, const std::stop_token& stop) {
-  std::vector<MemberAnswers> named;
-  named.reserve(asked.servers.size());
-  for (const auto& server : asked.servers) named.push_back({.address = server});
+  auto named = mapped(asked.servers,
+                      [](const ServerAddress& server) { return MemberAnswers{.address = server}; });
   words.emplace_back("conf");
   named = ask_each(std::move(named), words, asked.admin_servers,
                    {.deadline = Clock::now() + time, .stop = stop});

@@ -1,6 +1,7 @@
 // ServerPoller: asks servers about sessions, watches and watch events, once or repeatedly.
 #include "ensemble/server_poller.h"
 
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -327,9 +328,9 @@ std::optional<WatchCounts> ask_watch_counts(const std::string& connect_string,
                                             const AdminServers& admin_servers,
                                             Clock::time_point deadline, std::string& why) {
   const auto servers = parse_connect_string(connect_string).servers;
-  std::vector<ServerQuestion> questions;
-  questions.reserve(servers.size());
-  for (const auto& server : servers) questions.push_back({.server = server, .word = "mntr"});
+  const auto questions = mapped(servers, [](const ServerAddress& server) {
+    return ServerQuestion{.server = server, .word = "mntr"};
+  });
   const auto answers = ask_words(questions, admin_servers, {.deadline = deadline});
   WatchCounts all{.servers = servers.size()};
   for (std::size_t i = 0; i < servers.size(); ++i) {

@@ -1,6 +1,7 @@
 // ChangeText: formats the changes of nodes for people, pipes and programs.
 #include "node/change_text.h"
 
+#include "base/mapped.h"
 #include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -98,9 +99,8 @@ std::string value_field(const std::optional<Data>& value) {
 
 std::string list_field(const std::vector<std::string>& names) {
   if (names.empty()) return std::string(none);
-  std::vector<std::string> fields;
-  fields.reserve(names.size());
-  for (const auto& name : names) fields.push_back(plain_field(name, true));
+  const auto fields =
+      mapped(names, [](const std::string& name) { return plain_field(name, true); });
   return fmt::format("{}", fmt::join(fields, ","));
 }
 

@@ -1,6 +1,7 @@
 // TransactionCommit: sends a transaction and reports the result of each operation.
 #include "node/transaction_commit.h"
 
+#include "base/mapped.h"
 #include "node/node_json.h"
 
 #include <fmt/core.h>
@@ -43,13 +44,6 @@ std::size_t request_size(const Op& op) {
         return size;
       },
       op);
-}
-
-std::vector<Op> operations_of(const std::vector<PlannedOp>& plan) {
-  std::vector<Op> all;
-  all.reserve(plan.size());
-  for (const auto& planned : plan) all.push_back(planned.op);
-  return all;
 }
 
 /// The code that an operation would have, found out without sending it.
@@ -170,7 +164,7 @@ int commit(Context& cx, const std::vector<PlannedOp>& plan) {
     cx.out.err_line("the transaction is empty; nothing was sent");
     return status::ok;
   }
-  const auto ops = operations_of(plan);
+  const auto ops = mapped(plan, &PlannedOp::op);
   const auto outcome = cx.rehearsal ? rehearse(cx, ops) : cx.client.try_multi(ops, cx.stop);
   if (outcome.code == code::ok) {
     for (std::size_t i = 0; i < ops.size(); ++i) print_result(cx, ops[i], outcome.value[i]);

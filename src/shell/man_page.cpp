@@ -1,6 +1,7 @@
 // Man page: generates the manual pages from hand-written frames and the declarations.
 #include "shell/man_page.h"
 
+#include "base/mapped.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "command/help.h"
@@ -137,9 +138,7 @@ std::vector<SharedOptions> shared_options(const Commands& group) {
 }
 
 std::string bold_names(const Commands& commands) {
-  std::vector<std::string> names;
-  names.reserve(commands.size());
-  for (const Command* command : commands) names.push_back(bold(command->name));
+  const auto names = mapped(commands, [](const Command* command) { return bold(command->name); });
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -1,6 +1,7 @@
 // NodeCache: lists of children for completion, fetched in the background.
 #include "shell/node_cache.h"
 
+#include "base/mapped.h"
 #include "client/node_path.h"
 
 #include <fmt/format.h>
@@ -94,10 +95,9 @@ struct NodeCache::Fetch {
   }
 
   void describe(Client& client, const std::stop_token& stop) {
-    std::vector<Pending<Stat>> stats;
-    stats.reserve(asked.size());
-    for (const auto& name : asked)
-      stats.push_back(client.start_exists(join_path(parent, name), Watch::none()));
+    const auto stats = mapped(asked, [&](const std::string& name) {
+      return client.start_exists(join_path(parent, name), Watch::none());
+    });
     const auto have_answer = [&](const Monitor::Held& held) {
       return std::ranges::all_of(
           stats, [&](const Pending<Stat>& stat) { return (*stat)(held).has_value(); });

@@ -1,6 +1,7 @@
 // Shell: the interactive zksh.
 #include "shell/shell.h"
 
+#include "base/mapped.h"
 #include "base/process.h"
 #include "base/secrets.h"
 #include "base/signal_relay.h"
@@ -550,10 +551,7 @@ void BackgroundJobs::report(int number, int result) {
 }
 
 std::vector<std::string> BackgroundJobs::names() const {
-  std::vector<std::string> names;
-  names.reserve(jobs_.size());
-  for (const auto& entry : jobs_) names.push_back(fmt::format("%{}", entry.number));
-  return names;
+  return mapped(jobs_, [](const Entry& entry) { return fmt::format("%{}", entry.number); });
 }
 
 void BackgroundJobs::stop() {

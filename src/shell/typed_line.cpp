@@ -1,6 +1,7 @@
 // TypedLine: the colours of the line being typed, and the hint after it.
 #include "shell/typed_line.h"
 
+#include "base/mapped.h"
 #include "base/words.h"
 #include "command/command.h"
 #include "command/given_words.h"
@@ -67,10 +68,9 @@ bool begins_option(const std::vector<Argument>& arguments, std::string_view word
 /// `open`: the last word is still being typed and may become any option that begins with it.
 DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>& places,
                              bool open) {
-  std::vector<std::string> words;
-  words.reserve(places.size());
-  for (const auto& place : places)
-    words.emplace_back(line.substr(place.begin, place.end - place.begin));
+  const auto words = mapped<std::string>(places, [&](const WordPlace& place) {
+    return line.substr(place.begin, place.end - place.begin);
+  });
   DeclaredWords declared{.program = words.size()};
   const auto* const command = command_named(words.front());
   if (!command) return declared;

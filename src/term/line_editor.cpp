@@ -3,6 +3,7 @@
 
 #include "base/column_table.h"
 #include "base/error.h"
+#include "base/mapped.h"
 #include "base/text.h"
 #include "term/terminal.h"
 
@@ -53,9 +54,8 @@ std::string candidate_list(const Completion& found, ScreenSize screen) {
   if (auto list = described_list(found.described, screen);
       !found.described.empty() && !list.empty())
     return list;
-  std::vector<std::string> texts;
-  texts.reserve(found.list.size());
-  for (const auto& candidate : found.list) texts.push_back(escape_for_terminal(candidate));
+  const auto texts = mapped(
+      found.list, [](const std::string& candidate) { return escape_for_terminal(candidate); });
   const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
   const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
   const auto shown = std::min(texts.size(), texts_in_a_row(texts, columns) * row_limit);

@@ -1,6 +1,7 @@
 // BatchWriter: sends a stream of writes in pipelined transactions.
 #include "tree/batch_writer.h"
 
+#include "base/mapped.h"
 #include "client/patient_connection.h"
 #include "tree/tree_record.h"
 
@@ -192,10 +193,7 @@ BatchWriter::Sent BatchWriter::start(std::vector<Write> writes) {
   } else if (acl) {
     sent.answer = client_.start_set_acl(acl->path, acl->acl, acl->version);
   } else {
-    std::vector<Op> ops;
-    ops.reserve(writes.size());
-    for (const auto& write : writes) ops.push_back(as_op(write));
-    sent.answer = client_.start_multi(ops);
+    sent.answer = client_.start_multi(mapped(writes, as_op));
   }
   sent.writes = std::move(writes);
   return sent;

@@ -1,6 +1,7 @@
 // Subtree removal: finds the nodes of a subtree and removes them.
 #include "tree/subtree_removal.h"
 
+#include "base/mapped.h"
 #include "base/name_list.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
@@ -138,10 +139,9 @@ class Explorer {
     send(std::move(some));
   }
   void send(std::vector<Question> questions) {
-    std::vector<ReadOp> ops;
-    ops.reserve(questions.size());
-    for (const auto& question : questions)
-      ops.push_back({.what = ReadOp::What::Names, .path = found_.path(question.node)});
+    const auto ops = mapped(questions, [&](const Question& question) {
+      return ReadOp{.what = ReadOp::What::Names, .path = found_.path(question.node)};
+    });
     pace_.take(ops.size(), stop_);
     Batch batch{.questions = std::move(questions), .reads = client_.start_reads(ops)};
     if (ops.size() > 1) is_batched_ = batch.reads.requests < ops.size();
