@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/command.h"
-#include "lock/checks.h"
+#include "lock/keeper.h"
 #include "lock/lock.h"
 
 #include <chrono>
