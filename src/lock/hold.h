@@ -3,9 +3,11 @@
 
 #include "base/json.h"
 #include "command/command.h"
+#include "lock/lock.h"
 #include "lock/manager.h"
 #include "lock/options.h"
 
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,5 +51,13 @@ class ScopedLock {
   LockManager& locks_;
   Lock* lock_;
 };
+
+/// Writes the token of a held lock (for several locks, the tokens) and a newline. A file is
+/// replaced atomically, so that nobody reads a partial token, and remains after the lock's end:
+/// tokens are never reused. If `file` exists and is not a regular file, such as a pipe, writes to
+/// it; that waits for a reader, but only while the lock is wanted, and then returns false. Throws
+/// Error, and Cancelled on a stop.
+bool write_token_file(const std::string& file, const Lock& lock, Monitor& monitor,
+                      const std::stop_token& stop);
 
 }  // namespace zksh

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "lock/hold.h"
 #include "lock/text.h"
-#include "lock/token_file.h"
 
 #include <fmt/format.h>
 

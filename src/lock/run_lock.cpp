@@ -14,7 +14,6 @@
 #include "lock/hold.h"
 #include "lock/program.h"
 #include "lock/text.h"
-#include "lock/token_file.h"
 #include "node/acl_argument.h"
 #include "recipes/recipe.h"
 #include "recipes/recipe_requests.h"
