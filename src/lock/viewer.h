@@ -4,10 +4,10 @@
 #include "client/client.h"
 #include "command/command.h"
 #include "ensemble/server_poller.h"
-#include "lock/nearby_locks.h"
 #include "lock/picture.h"
 #include "lock/reader.h"
 #include "lock/view.h"
+#include "lock/wait_graph.h"
 
 #include <chrono>
 #include <cstdint>
