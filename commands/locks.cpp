@@ -7,8 +7,8 @@
 #include "command/screen.h"
 #include "command/work.h"
 #include "lock/manager.h"
-#include "lock/own_locks.h"
 #include "lock/picture.h"
+#include "lock/text.h"
 #include "lock/viewer.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "command/current_node.h"
 #include "command/job_table.h"
 #include "lock/manager.h"
-#include "lock/own_locks.h"
+#include "lock/text.h"
 #include "node/node_json.h"
 
 #include <fmt/ranges.h>

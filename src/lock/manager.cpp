@@ -6,7 +6,6 @@
 #include "command/transaction.h"
 #include "config/settings.h"
 #include "lock/keeper.h"
-#include "lock/own_locks.h"
 #include "lock/text.h"
 #include "lock/wait_graph.h"
 

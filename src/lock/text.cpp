@@ -1,14 +1,20 @@
-// LockText: one-line messages about locks.
+// LockText: one-line messages about locks, and tables of those of this shell.
 #include "lock/text.h"
 
+#include "base/column_table.h"
+#include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "client/node_path.h"
 #include "lock/view.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 
 namespace zksh {
 namespace {
@@ -30,6 +36,37 @@ std::string ordinal(std::size_t number) {
 
 /// "_c_8fedd093…-lock-0000000004": enough to find the node in a listing.
 std::string short_node(const std::string& path) { return with_short_guids(base_name(path)); }
+
+bool has_token(const LockStatus& status) { return status.holding.token != 0; }
+
+std::int64_t milliseconds_since(Clock::time_point then) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - then).count();
+}
+
+/// Since when it is held, or if it is not, requested.
+Clock::time_point since(const LockStatus& status) {
+  return has_token(status) ? status.held : status.asked;
+}
+
+/// `node_name` shows the name of a contender's node.
+std::string detail(const LockStatus& status,
+                   const std::function<std::string(std::string_view)>& node_name) {
+  if (status.end == LockEnd::Lost) return escape_for_terminal(status.reason);
+  if (status.revoked) return "asked to release";
+  if (status.stage == LockStage::Waiting && status.circle) return own_circle_text(*status.circle);
+  if (status.stage == LockStage::Waiting && status.place.count > 0) {
+    const auto behind = status.place.predecessor.empty()
+                            ? node_name(base_name(status.place.predecessor_node))
+                            : short_owner(status.place.predecessor);
+    return fmt::format("{} of {}, behind {}", status.place.position, status.place.count,
+                       escape_for_terminal(behind));
+  }
+  std::vector<std::string> names;
+  names.reserve(status.holding.nodes.size());
+  for (const auto& node : status.holding.nodes)
+    names.push_back(escape_for_terminal(node_name(base_name(node))));
+  return fmt::format("{}", fmt::join(names, " "));
+}
 
 }  // namespace
 
@@ -124,6 +161,104 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.position == 2) return fmt::format("{} ({})", line, holder);
   return fmt::format("{} (first: {}, {}{})", line, owner_in_line(place.holder), holder,
                      persistence(place));
+}
+
+std::string_view state_of(const LockStatus& status) {
+  constexpr NamedValues<LockStage, 6> names{{{"asking", LockStage::Asking},
+                                             {"waits", LockStage::Waiting},
+                                             {"holds", LockStage::Held},
+                                             {"suspended", LockStage::Suspended},
+                                             {"releasing", LockStage::Releasing},
+                                             {"gone", LockStage::Gone}}};
+  return status.end == LockEnd::Lost ? "lost" : name_of(names, status.stage);
+}
+
+std::set<std::string> paths_of(const OwnLocks& locks) {
+  std::set<std::string> paths;
+  for (const auto& lock : locks) paths.insert(lock->paths().begin(), lock->paths().end());
+  return paths;
+}
+
+std::set<std::string> occupied_nodes(const OwnLocks& locks) {
+  std::set<std::string> nodes;
+  for (const auto& lock : locks)
+    if (const auto status = lock->status(); status.occupied)
+      nodes.insert(status.holding.nodes.begin(), status.holding.nodes.end());
+  return nodes;
+}
+
+std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t columns, bool ascii) {
+  if (locks.empty()) return {};
+  constexpr std::size_t kind = 1;
+  constexpr std::size_t since_when = 2;
+  constexpr std::size_t token = 3;
+  constexpr std::size_t name = 4;
+  constexpr std::size_t details = 5;
+  ColumnTable table({{.title = "state"},
+                     {.title = "kind"},
+                     {.title = "since", .right = true},
+                     {.title = "token", .right = true},
+                     {.title = "lock"},
+                     {.title = ""}});
+  const std::string mark = ascii ? "..." : "…";
+  const auto node_name = [&](std::string_view whole) {
+    return columns == 0 ? std::string(whole) : with_short_guids(whole, mark);
+  };
+  for (const auto& lock : locks) {
+    const auto status = lock->status();
+    const auto state = state_of(status);
+    table.add_row({state == "holds"  ? "HOLDS"
+                   : state == "lost" ? "LOST"
+                                     : std::string(state),
+                   status.kind, short_age(milliseconds_since(since(status))),
+                   has_token(status) ? tokens_text(status.holding, ",") : "-",
+                   escape_for_terminal(lock->name()), detail(status, node_name)});
+  }
+  // A contender's name with a short guid, and a path.
+  constexpr std::size_t least_details = 28;
+  constexpr std::size_t least_name = 12;
+  table.set_elastic(details, ColumnTable::Cut::Middle, least_details);
+  table.set_elastic(name, ColumnTable::Cut::Middle, least_name);
+  table.set_elastic(details, ColumnTable::Cut::Middle);
+  for (const auto column : {since_when, kind, token})
+    if (columns > 0 && table.width(least_details) > columns) table.drop(column);
+  return table.lines(columns, mark);
+}
+
+std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
+  std::vector<std::string> lines;
+  lines.reserve(locks.size());
+  for (const auto& lock : locks) {
+    const auto status = lock->status();
+    lines.push_back(
+        fmt::format("{}\t{}\t{}\t{}\t{}\t{}", state_of(status), status.kind,
+                    has_token(status) ? tokens_text(status.holding, ",") : "-",
+                    session_text(status.holding.session), escape_for_terminal(lock->name()),
+                    escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " ")))));
+  }
+  return lines;
+}
+
+Json own_lock_json(const Lock& lock) {
+  const auto status = lock.status();
+  const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
+  return Json::object()
+      .set("paths", Json::array(lock.paths()))
+      .set("kind", status.kind)
+      .set("state", state_of(status))
+      .set("ageMs", milliseconds_since(since(status)))
+      .set("token", token_json(status.holding.token))
+      // Of several locks, in the order of their paths.
+      .set("tokens", Json::array(status.holding.tokens, token_json))
+      .set("session", has_token(status) ? Json(session_text(status.holding.session)) : Json())
+      .set("contenderNodes", Json::array(status.holding.nodes))
+      .set("nested", status.nested)
+      .set("askedToRelease", status.revoked)
+      .set("position", waits ? Json(status.place.position) : Json())
+      .set("contenderCount", waits ? Json(status.place.count) : Json())
+      .set("behind", waits ? Json(status.place.predecessor) : Json())
+      .set("circle", waits && status.circle ? circle_json(*status.circle) : Json())
+      .set("reason", Json::text_or_null(status.reason));
 }
 
 }  // namespace zksh

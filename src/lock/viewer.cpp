@@ -6,7 +6,7 @@
 #include "client/work_limits.h"
 #include "config/settings.h"
 #include "lock/manager.h"
-#include "lock/own_locks.h"
+#include "lock/text.h"
 #include "lock/wait_graph.h"
 #include "tree/walk.h"
 
