@@ -37,20 +37,115 @@ constexpr Clock::duration longest_pause = 10s;
 class CircleWatch {
  public:
   /// All references must outlive it.
-  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter);
+  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter)
+      : client_(client),
+        monitor_(client.monitor()),
+        locks_(locks),
+        reporter_(reporter),
+        fiber_(monitor_),
+        nearby_(client, fiber_) {
+    fiber_.begin(run());
+  }
 
   /// The fiber of its task, which does not end; driven with those of the locks.
   Fiber& fiber() { return fiber_; }
 
  private:
-  Task<> run();
-  Task<> look();
-  bool may_close(const Monitor::Held& held) const;
-  bool is_closed(const Monitor::Held& held, const LockCircle& circle) const;
-  std::string waits(const Monitor::Held& held) const;
-  std::string after_clearing(const Monitor::Held& held);
-  OwnLocks locks() const;
-  void tell(Lock& lock, const LockCircle& circle) const;
+  Task<> run() {
+    for (;;) {
+      co_await fiber_.until([&](const Monitor::Held& held) { return may_close(held); });
+      Clock::duration pause = first_pause;
+      std::string looked_at;
+      for (;;) {
+        auto now =
+            monitor_.with_lock([&](const Monitor::Held& held) { return after_clearing(held); });
+        if (now.empty()) break;
+        pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
+        looked_at = std::move(now);
+        const auto due = Clock::now() + pause;
+        const bool changed = co_await fiber_.until(
+            [&](const Monitor::Held& held) { return waits(held) != looked_at; }, due);
+        if (changed || client_.current_state() != SessionState::Connected) continue;
+        co_await look();
+      }
+    }
+  }
+
+  Task<> look() {
+    auto paths = paths_of(locks());
+    const auto views = co_await nearby_.read(std::move(paths));
+    const WaitGraph graph(views, occupied_nodes(locks()));
+    const auto session = client_.session_id();
+    for (const auto& lock : locks()) {
+      std::optional<LockCircle> circle;
+      for (const auto& path : lock->paths())
+        if (!circle) circle = graph.circle(session, path);
+      const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
+        auto& status = lock->status_(held);
+        if (circle && (status.stage != LockStage::Waiting || !is_closed(held, *circle)))
+          circle.reset();
+        return std::exchange(status.circle, circle) != circle;
+      });
+      if (another && circle) tell(*lock, *circle);
+    }
+  }
+
+  /// Whether one lock waits and there is another that somebody may wait for. Called at every
+  /// change.
+  bool may_close(const Monitor::Held& held) const {
+    std::size_t paths = 0;
+    bool waits = false;
+    for (const auto& lock : locks_(held)) {
+      const auto stage = lock->stage(held);
+      if (stage == LockStage::Gone) continue;
+      paths += lock->paths().size();
+      waits = waits || stage == LockStage::Waiting;
+    }
+    return waits && paths > 1;
+  }
+
+  /// Whether this shell still has the lock for which the circle's last session waits.
+  bool is_closed(const Monitor::Held& held, const LockCircle& circle) const {
+    return std::ranges::any_of(locks_(held), [&](const auto& lock) {
+      return lock->stage(held) != LockStage::Gone && lock->is_at(circle.links.back().path);
+    });
+  }
+
+  /// Describes the locks, and who waits behind whom; empty if no deadlock is possible.
+  std::string waits(const Monitor::Held& held) const {
+    std::string text;
+    if (!may_close(held)) return text;
+    for (const auto& lock : locks_(held)) {
+      const auto& status = lock->status(held);
+      if (status.stage == LockStage::Gone) continue;
+      const bool waits = status.stage == LockStage::Waiting;
+      text += fmt::format("{} {}\n", lock->name(), waits ? status.place.predecessor_node : "");
+    }
+    return text;
+  }
+
+  /// Clears the circles that are open by now. Returns `waits`.
+  std::string after_clearing(const Monitor::Held& held) {
+    for (const auto& lock : locks_(held))
+      if (auto& circle = lock->status_(held).circle; circle && !is_closed(held, *circle))
+        circle.reset();
+    return waits(held);
+  }
+
+  OwnLocks locks() const {
+    return monitor_.with_lock([&](const Monitor::Held& held) { return locks_(held); });
+  }
+
+  void tell(Lock& lock, const LockCircle& circle) const {
+    if (!lock.plan().report.waiting) return;  // it must be quiet
+    const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
+    std::string give_back;
+    for (const auto& other : locks())
+      if (other.get() != &lock && other->is_at(circle.links.back().path))
+        give_back = ", or unlock " + other->name();
+    reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
+                              own_circle_text(circle), leave, give_back));
+  }
 
   Client& client_;
   Monitor& monitor_;
@@ -59,111 +154,6 @@ class CircleWatch {
   Fiber fiber_;
   NearbyLocks nearby_;
 };
-
-CircleWatch::CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter)
-    : client_(client),
-      monitor_(client.monitor()),
-      locks_(locks),
-      reporter_(reporter),
-      fiber_(monitor_),
-      nearby_(client, fiber_) {
-  fiber_.begin(run());
-}
-
-/// Whether one lock waits and there is another that somebody may wait for. Called at every change.
-bool CircleWatch::may_close(const Monitor::Held& held) const {
-  std::size_t paths = 0;
-  bool waits = false;
-  for (const auto& lock : locks_(held)) {
-    const auto stage = lock->stage(held);
-    if (stage == LockStage::Gone) continue;
-    paths += lock->paths().size();
-    waits = waits || stage == LockStage::Waiting;
-  }
-  return waits && paths > 1;
-}
-
-/// Whether this shell still has the lock for which the circle's last session waits.
-bool CircleWatch::is_closed(const Monitor::Held& held, const LockCircle& circle) const {
-  return std::ranges::any_of(locks_(held), [&](const auto& lock) {
-    return lock->stage(held) != LockStage::Gone && lock->is_at(circle.links.back().path);
-  });
-}
-
-/// Describes the locks, and who waits behind whom; empty if no deadlock is possible.
-std::string CircleWatch::waits(const Monitor::Held& held) const {
-  std::string text;
-  if (!may_close(held)) return text;
-  for (const auto& lock : locks_(held)) {
-    const auto& status = lock->status(held);
-    if (status.stage == LockStage::Gone) continue;
-    const bool waits = status.stage == LockStage::Waiting;
-    text += fmt::format("{} {}\n", lock->name(), waits ? status.place.predecessor_node : "");
-  }
-  return text;
-}
-
-/// Clears the circles that are open by now. Returns `waits`.
-std::string CircleWatch::after_clearing(const Monitor::Held& held) {
-  for (const auto& lock : locks_(held))
-    if (auto& circle = lock->status_(held).circle; circle && !is_closed(held, *circle))
-      circle.reset();
-  return waits(held);
-}
-
-Task<> CircleWatch::run() {
-  for (;;) {
-    co_await fiber_.until([&](const Monitor::Held& held) { return may_close(held); });
-    Clock::duration pause = first_pause;
-    std::string looked_at;
-    for (;;) {
-      auto now =
-          monitor_.with_lock([&](const Monitor::Held& held) { return after_clearing(held); });
-      if (now.empty()) break;
-      pause = now == looked_at ? std::min(2 * pause, longest_pause) : first_pause;
-      looked_at = std::move(now);
-      const auto due = Clock::now() + pause;
-      const bool changed = co_await fiber_.until(
-          [&](const Monitor::Held& held) { return waits(held) != looked_at; }, due);
-      if (changed || client_.current_state() != SessionState::Connected) continue;
-      co_await look();
-    }
-  }
-}
-
-OwnLocks CircleWatch::locks() const {
-  return monitor_.with_lock([&](const Monitor::Held& held) { return locks_(held); });
-}
-
-Task<> CircleWatch::look() {
-  auto paths = paths_of(locks());
-  const auto views = co_await nearby_.read(std::move(paths));
-  const WaitGraph graph(views, occupied_nodes(locks()));
-  const auto session = client_.session_id();
-  for (const auto& lock : locks()) {
-    std::optional<LockCircle> circle;
-    for (const auto& path : lock->paths())
-      if (!circle) circle = graph.circle(session, path);
-    const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
-      auto& status = lock->status_(held);
-      if (circle && (status.stage != LockStage::Waiting || !is_closed(held, *circle)))
-        circle.reset();
-      return std::exchange(status.circle, circle) != circle;
-    });
-    if (another && circle) tell(*lock, *circle);
-  }
-}
-
-void CircleWatch::tell(Lock& lock, const LockCircle& circle) const {
-  if (!lock.plan().report.waiting) return;  // it must be quiet
-  const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
-  std::string give_back;
-  for (const auto& other : locks())
-    if (other.get() != &lock && other->is_at(circle.links.back().path))
-      give_back = ", or unlock " + other->name();
-  reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
-                            own_circle_text(circle), leave, give_back));
-}
 
 LockManager::LockManager(Client& client, LockConsole reporter)
     : monitor_(client.monitor()),
