@@ -7,7 +7,7 @@
 #include "client/host_addresses.h"
 #include "client/server_version.h"
 #include "client/tls.h"
-#include "session/answer_notes.h"
+#include "session/reply_validator.h"
 #include "session/sasl.h"
 #include "session/session.h"
 #include "session/session_lease.h"
