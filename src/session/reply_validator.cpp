@@ -1,8 +1,7 @@
 // ReplyValidator: parses frames according to their requests.
 #include "session/reply_validator.h"
 
-#include "session/answer_reader.h"
-#include "session/newer_requests.h"
+#include "session/marshalling.h"
 
 #include <algorithm>
 #include <array>

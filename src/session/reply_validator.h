@@ -23,7 +23,7 @@
 //  deserialize_response: the form of the operation  walk_answer       "nothing behind the header"
 //  deserialize_String_vector, _ACL_vector: a count  Walk::list        "lengths of 2 GiB within"
 //  ia_deserialize_buffer, _string: a length         Walk::data, text  "negative lengths within"
-//  (newer_requests.h, not the C client's)           walk_answer, answers_reads
+//  (marshalling.h, not the C client's)              walk_answer, answers_reads
 //  deserialize_multi: assert(entry), a part each    answers_parts     "a transaction of …"
 //  deserialize_multi: a part that says why          answers_parts     "a transaction failed …"
 //  sub_string: a created path below the chroot      Creations::take   "creates somewhere else"

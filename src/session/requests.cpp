@@ -1,9 +1,8 @@
 // Session's requests: those that the C client can make, and those that it cannot.
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
-#include "session/answer_reader.h"
 #include "session/handle.h"
-#include "session/newer_requests.h"
+#include "session/marshalling.h"
 
 #include <cstring>
 #include <functional>

@@ -2,7 +2,7 @@
 #include "session/wire_socket.h"
 
 #include "client/client.h"
-#include "session/answer_reader.h"
+#include "session/marshalling.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

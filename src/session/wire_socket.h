@@ -8,8 +8,8 @@
 // Between the C client and the network stand, each only where it is wanted:
 //
 //  - TLS (TlsConnection). The C client's bytes wait until the handshake is over; nothing blocks.
-//  - Requests that the C client cannot make (newer_requests.h), by numbers that it does not use.
-//    They are sent between its own, and their answers are taken out of what it receives. For each lot of
+//  - Requests that the C client cannot make (marshalling.h), by numbers that it does not use. They
+//    are sent between its own, and their answers are taken out of what it receives. For each lot of
 //    them it gets the answer to a ping instead: it would leave a server that it does not hear from.
 //  - SASL. The answer to the connect request is kept from the C client until the server has
 //    authenticated the connection, by requests that the C client knows nothing of. So it sends
@@ -34,7 +34,7 @@
 #include "base/time.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
-#include "session/newer_requests.h"
+#include "session/marshalling.h"
 #include "session/reply_validator.h"
 
 #include <algorithm>

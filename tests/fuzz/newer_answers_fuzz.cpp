@@ -1,8 +1,7 @@
 // Fuzzes the answers to requests of ZooKeeper 3.6 and later: a byte for the operation; for reads, a
 // byte for their number and one for the kind of each; and the answer behind its number.
 #include "fuzz.h"
-#include "session/answer_reader.h"
-#include "session/newer_requests.h"
+#include "session/marshalling.h"
 #include "session/reply_validator.h"
 
 #include <array>

@@ -1,7 +1,5 @@
-// Newer requests: writes their bodies, and reads their answers.
-#include "session/newer_requests.h"
-
-#include "session/answer_reader.h"
+// Marshalling: writes the bodies of newer requests, and reads their answers.
+#include "session/marshalling.h"
 
 #include <optional>
 #include <utility>

@@ -1,7 +1,6 @@
 // Newer requests: what is sent, and what is read from valid answers.
-#include "session/newer_requests.h"
+#include "session/marshalling.h"
 
-#include "session/answer_reader.h"
 #include "session/reply_validator.h"
 
 #include <gtest/gtest.h>
