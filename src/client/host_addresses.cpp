@@ -1,4 +1,4 @@
-// HostAddresses: resolves a server's name to its addresses.
+// HostAddresses: resolves servers' names to their addresses, and puts these in the order of trying.
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>
@@ -10,6 +10,9 @@
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <random>
+#include <utility>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -33,6 +36,17 @@ AddressList ask_as_the_c_client(const ServerAddress& server, int& failure) {
   if (failure == EAI_BADFLAGS || failure == EAI_ADDRFAMILY)
     found = ask_resolver(server, 0, failure);
   return found;
+}
+
+/// Names that do not resolve have no addresses.
+std::vector<ServerAddress> addresses_of(const ServerAddress& server) {
+  if (is_address(server.host)) return {server};
+  std::vector<ServerAddress> all;
+  for (const auto& address : look_up(server, AddressFilter::LikeTheCClient).all) {
+    auto numeric = address.server();
+    if (!numeric.host.empty()) all.push_back(std::move(numeric));
+  }
+  return all;
 }
 
 }  // namespace
@@ -74,6 +88,25 @@ bool same_host(const std::string& one, const std::string& other) {
   const auto first = look_up({.host = one}).all;
   const auto second = look_up({.host = other}).all;
   return std::ranges::find_first_of(first, second) != first.end();
+}
+
+TryingOrder trying_order(const ConnectString& servers) {
+  TryingOrder order;
+  auto list = servers;
+  if (list.servers.size() > 1) std::ranges::shuffle(list.servers, std::random_device());
+  std::vector<ServerAddress> addresses;
+  for (const auto& server : list.servers)
+    for (auto& address : addresses_of(server)) {
+      order.names.emplace(address.text(), server.text());
+      addresses.push_back(std::move(address));
+    }
+  if (addresses.empty()) return order;
+  if (addresses.size() % 2 == 0) addresses.push_back(addresses.front());
+  list.servers = std::move(addresses);
+  order.hosts = list.for_c_client();
+  list.chroot.clear();
+  order.addresses = list.for_c_client();
+  return order;
 }
 
 }  // namespace zksh

@@ -1,8 +1,9 @@
-// HostAddresses: resolves a server's name to its addresses.
+// HostAddresses: resolves servers' names to their addresses, and puts these in the order of trying.
 #pragma once
 
 #include "client/connect_string.h"
 
+#include <map>
 #include <string>
 #include <sys/socket.h>
 #include <vector>
@@ -45,5 +46,28 @@ bool is_address(const std::string& host);
 /// Whether two hosts are the same machine: equal names, or names with an address in common. Blocks
 /// while names resolve.
 bool same_host(const std::string& one, const std::string& other);
+
+/// Maps addresses to the names in the connect string, both as HOST:PORT. Several names may have the
+/// same address.
+using AddressNames = std::multimap<std::string, std::string>;
+
+/// A session's servers, looked up.
+struct TryingOrder {
+  AddressNames names{};  ///< empty if no name resolves
+  /// For zookeeper_init: numeric addresses, and the chroot. The C client would look names up anew
+  /// before each connection, on the thread that keeps the sessions alive.
+  ///
+  /// There is an odd number of addresses; if necessary, the first is repeated at the end. After a
+  /// lost connection the C client (3.8.0: handle_error, then zoo_cycle_next_server) advances by two
+  /// addresses per attempt, and with an even number would only ever try every other one.
+  std::string hosts{};
+  /// For zoo_set_servers: the same without the chroot, which the C client takes for a part of the
+  /// last port.
+  std::string addresses{};
+};
+
+/// Returns the servers in random order, so that clients spread over the ensemble. Blocks while
+/// names resolve.
+TryingOrder trying_order(const ConnectString& servers);
 
 }  // namespace zksh

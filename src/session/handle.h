@@ -11,7 +11,6 @@
 #include "session/sasl.h"
 #include "session/session.h"
 #include "session/session_lease.h"
-#include "session/trying_order.h"
 #include "session/watcher_table.h"
 #include "session/wire.h"
 #include "session/wire_socket.h"

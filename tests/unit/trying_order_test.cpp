@@ -1,5 +1,5 @@
 // TryingOrder: every server is tried, even in steps of two, as in the C client.
-#include "session/trying_order.h"
+#include "client/host_addresses.h"
 
 #include <gtest/gtest.h>
 
