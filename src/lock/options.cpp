@@ -31,6 +31,30 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
+/// The name of the program that a shell's text begins with, without its directory; "sh" where it
+/// does not begin with plain assignments and a plain name. Others read it, and the rest of the
+/// text, the assignments too, may hold secrets.
+std::string name_in_shell_text(std::string_view text) {
+  constexpr std::string_view blanks = " \t\n";
+  constexpr std::string_view quoting = "'\"`\\(){}[];&|<>#";  // the word may go on behind a blank
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-/";
+  const auto variable_letters = letters.substr(0, letters.find('.'));
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    const auto word = text.substr(0, text.find_first_of(blanks));
+    const auto other = word.find_first_not_of(letters);
+    if (other == std::string_view::npos) {
+      const auto name = word.substr(word.rfind('/') + 1);
+      return name.empty() ? "sh" : std::string(name);
+    }
+    const bool assigns =
+        word[other] == '=' && word.find_first_not_of(variable_letters) == other && other > 0;
+    if (!assigns || word.find_first_of(quoting) != std::string_view::npos) return "sh";
+    text.remove_prefix(word.size());
+  }
+}
+
 /// Options for waiting and holding.
 void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("-n,--try", a.try_only, "Do not wait: if the lock is busy, exit with status 75.");
@@ -50,7 +74,8 @@ void declare_waiting_and_holding(Options& o, LockOptions& a) {
   o.flag("--detach", a.detach,
          "Hold the lock in a background process; print its node and process ID. `unlock NODE` "
          "releases it.");
-  o.text("--id", a.id, "The name that other contenders see; default: host, PID, user and command.",
+  o.text("--id", a.id,
+         "The name that other contenders see; default: host, PID, user and the program's name.",
          "text");
   o.file("--token-file", a.token_file, "Write the fencing token to this file.");
 }
@@ -161,13 +186,15 @@ void declare_once(Options& options, LockOptions& into) {
                "key");
 }
 
+std::string program_name(const LockOptions& o) {
+  return o.shell ? name_in_shell_text(*o.shell) : o.program.front();
+}
+
 std::string lock_owner(const LockOptions& o) {
   // Shows others that this contender recognises all libraries' names.
   const std::string via = "via=zksh/" ZKSH_VERSION;
   if (o.id) return o.id->empty() ? via : *o.id + " " + via;
-  std::string command = "zksh";
-  if (!o.program.empty()) command = o.program.front();
-  if (o.shell) command = *o.shell;
+  const auto command = o.runs_program() ? program_name(o) : "zksh";
   // Others show it on a line, and kazoo only accepts UTF-8.
   constexpr std::size_t longest = 60;
   std::string shown;

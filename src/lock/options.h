@@ -68,6 +68,10 @@ Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::s
 /// status.
 void check_lock_options(const LockOptions& options, const LockRequest& request);
 
+/// The name of the program that runs under the lock, without its arguments: its first word, or of
+/// a shell's text the program's base name, or "sh".
+std::string program_name(const LockOptions& options);
+
 /// The owner data that identify a contender to people: "host=db1 pid=4711 user=ops cmd="nightly.sh"
 /// via=zksh/1.0"; with --id "TEXT via=zksh/1.0".
 std::string lock_owner(const LockOptions& options);

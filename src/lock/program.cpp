@@ -33,11 +33,8 @@ constexpr std::size_t threads_and_processes = 7;
 /// How long to wait silently for processes that a program left behind.
 constexpr auto patience_with_rest = 1s;
 
-/// The program's name for messages: its first word, or the first line of its text.
-std::string program_name(const LockOptions& o) {
-  const auto name = o.shell ? *o.shell : o.program.front();
-  return escape_for_terminal(name.substr(0, name.find('\n')), true);
-}
+/// The program's name for messages.
+std::string shown_name(const LockOptions& o) { return escape_for_terminal(program_name(o), true); }
 
 /// Whether a signal that zksh passes on is meant to end the program.
 bool ends_program(int signal) { return signal != SIGUSR1 && signal != SIGUSR2; }
@@ -65,7 +62,7 @@ class LockedProgram {
       const auto told = early_end();
       if (!told)
         say(fmt::format("{}: {} was not started: the lock is lost, or somebody asked for it",
-                        lock_.name(), program_name(o_)));
+                        lock_.name(), shown_name(o_)));
       held.give_back();
       return given_back(status::signal_base + told.value_or(SIGTERM));
     }
@@ -268,7 +265,7 @@ class LockedProgram {
         !std::exchange(rest_reported_, true))
       say(fmt::format("{}: waiting for {} process{} left behind by {} (see --release-early)",
                       lock_.name(), now.program.left, now.program.left == 1 ? "" : "es",
-                      program_name(o_)));
+                      shown_name(o_)));
     return false;
   }
 
@@ -432,8 +429,8 @@ class LockedProgram {
   }
 
   std::string who() const {
-    return fmt::format("{}pid {} ({}){}", ended_at_ ? "what " : "", watchdog_.pid(),
-                       program_name(o_), ended_at_ ? " left behind" : "");
+    return fmt::format("{}pid {} ({}){}", ended_at_ ? "what " : "", watchdog_.pid(), shown_name(o_),
+                       ended_at_ ? " left behind" : "");
   }
 
   /// Prints at once, but not while the program draws on the terminal.

@@ -99,6 +99,42 @@ class SlowStart(LockTest):
         held.release()
 
 
+class Published(LockTest):
+    """What a contender's znode tells of the program."""
+
+    def command_of(self, *arguments):
+        holder = self.lock(*arguments)
+        self.assertEqual(self.line(holder), "ready")
+        data = self.znodes.get(f"{self.root}/l/{self.nodes()[0]}").decode()
+        holder.communicate(timeout=30)
+        self.assert_free()
+        self.assertNotIn("secret", data)
+        return re.search('cmd="(.*?)"', data)[1]
+
+    def test_only_the_program_s_name(self):
+        for text, name in (("echo ready; read secret", "echo"),
+                           ("  A=secret B=secret\n/bin/echo ready; read secret", "echo"),
+                           ("A='x secret' echo ready; read line", "sh"),
+                           ('A=$(echo secret) echo ready; read line', "sh"),
+                           ("A=x;secret() { read line; }; echo ready; secret", "sh"),
+                           ("(echo ready; read secret)", "sh"),
+                           ("/bin/echo=/secret 2>&- x; echo ready; read line", "sh")):
+            with self.subTest(text):
+                self.assertEqual(self.command_of("-c", text), name)
+        self.assertEqual(self.command_of("--", "sh", "-c", "echo ready; read secret"), "sh")
+
+    def test_no_other_command(self):
+        self.assertEqual(self.command_of("--on-lost", "echo secret", "--on-revoke", "echo secret", "--",
+                                         "sh", "-c", "echo ready; read line"), "sh")
+
+    def test_messages_have_no_more(self):
+        holder = self.lock("-c", "A=secret sh -c 'echo ready; exec sleep 1000'; secret", "--grace", "1s")
+        self.assertEqual(self.line(holder), "ready")
+        self.znodes.set(f"{self.root}/l/{self.nodes()[0]}", b"unlock")
+        _, text = self.assert_ends(holder, 143, r"SIGTERM to pid \d+ \(sh\)")
+        self.assertNotIn("secret", text)
+
+
 class Signals(LockTest):
     def start_family(self, parent, child="sleep 1000", trap="-"):
         """A zksh whose program has a child of its own; returns that zksh and the two pids."""
