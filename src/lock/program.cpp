@@ -7,6 +7,7 @@
 #include "base/process_setup.h"
 #include "base/process_tree.h"
 #include "base/program_terminal.h"
+#include "base/repeated_signal.h"
 #include "base/signal_relay.h"
 #include "base/text.h"
 #include "lock/hold.h"
@@ -194,9 +195,10 @@ class LockedProgram {
       early_(held).push_back(signal);
       return true;
     }
+    const bool ends = ends_program(signal);
+    if (ends && signal == ended_by_ && Clock::now() < ended_by_at_ + one_signal) return true;
     const auto& program = watchdog_.view(held);
     if (program.gone || program.killed) return false;
-    const bool ends = ends_program(signal);
     if (program.status && !ends) return false;
     if (signal == SIGTERM && std::exchange(terminated_, true)) {
       insisted_on_(held) = true;
@@ -204,7 +206,10 @@ class LockedProgram {
     }
     if (!program.status) watchdog_.signal(signal);
     if (ends && program.stop_signal != 0) watchdog_.signal(SIGCONT);
-    if (ends) told_to_end_(held) = true;
+    if (!ends) return true;
+    told_to_end_(held) = true;
+    ended_by_ = signal;
+    ended_by_at_ = Clock::now();
     return true;
   }
 
@@ -465,7 +470,10 @@ class LockedProgram {
   // For passing on signals:
   Guarded<bool> started_;
   Guarded<std::vector<int>> early_;  ///< signals from before the program started
-  bool terminated_ = false;          ///< SIGTERM was passed on; under the monitor
+  // Under the monitor:
+  bool terminated_ = false;  ///< SIGTERM was passed on
+  int ended_by_ = 0;         ///< the last signal to end that was passed on
+  Clock::time_point ended_by_at_{};
   Guarded<bool> insisted_on_;
   Guarded<bool> told_to_end_;
 };

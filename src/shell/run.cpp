@@ -4,6 +4,7 @@
 #include "base/carried_output.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/repeated_signal.h"
 #include "base/signal_relay.h"
 #include "base/time.h"
 #include "client/client.h"
@@ -237,10 +238,6 @@ class EventPrinter {
 
 /// How long to try to release locks if no server answers; the session's end then does it.
 constexpr std::chrono::seconds leave_patience{3};
-
-/// A signal repeated within this time counts once: timeout(1) sends it to the process and then to
-/// its group.
-constexpr std::chrono::milliseconds one_signal{500};
 
 /// In the place of zkCli, its grammar holds for a command, too.
 Input input_of(const Arguments& arguments) {

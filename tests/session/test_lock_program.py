@@ -3,10 +3,11 @@ import os
 import re
 import signal
 import subprocess
+import time
 import unittest
 from unittest import mock
 
-from session_case import ZKSH
+from session_case import ZKSH, environment
 from held_program import HeldProgram
 from lock_case import LockTest
 from running_processes import children, is_running
@@ -174,10 +175,27 @@ class Signals(LockTest):
         holder, program, _ = self.start_family("while :; do wait; done", trap="echo asked")
         holder.send_signal(signal.SIGTERM)
         self.assertEqual(self.line(holder), "asked")
-        holder.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        while is_running(program):
+            holder.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        self.assertGreater(time.monotonic() - begun, 0.5)  # until then they count as the first one
         self.assert_ends(holder, 137)
         self.assertFalse(is_running(program))
         self.assert_free()
+
+    def test_the_two_signals_of_timeout_are_one(self):
+        """coreutils sends SIGTERM to its child and then to its group: itself and the child."""
+        for _ in range(10):
+            wrapped = subprocess.Popen(
+                ["timeout", "60", ZKSH, "-s", self.connect, "lock", "/l", "--", "sh", "-c",
+                 "trap 'sleep 0.1; echo clean; exit 3' TERM; echo ready; while :; do sleep 0.01; done"],
+                env=environment(self.directory), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+            self.addCleanup(self.end, wrapped)
+            self.assertEqual(self.line(wrapped), "ready")
+            wrapped.send_signal(signal.SIGTERM)  # it passes this on as at the end of its time
+            self.assertEqual(self.assert_ends(wrapped, 3)[0], "clean\n")
+            self.assert_free()
 
     def test_a_grandchild_that_ignores_term_is_killed_before_the_lock_is_released(self):
         ignoring = 'trap "" TERM; echo deaf; while :; do sleep 1000; done'
