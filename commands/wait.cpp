@@ -1,6 +1,7 @@
 // wait: wait until a node meets a condition.
 #include "base/regex.h"
 #include "base/time.h"
+#include "client/patient_connection.h"
 #include "command/command.h"
 #include "command/time_limit.h"
 #include "node/node_json.h"
@@ -29,8 +30,8 @@ void declare(Options& o, Args& a) {
       "Wait until a part of its value matches this regular expression (RE2's syntax); ^ and $ are "
       "the ends of lines.",
       "regex");
-  o.text("-t,--timeout", a.timeout, "Give up after this time (500ms, 5s, 2m), with status 124.",
-         "time");
+  o.text("-t,--timeout", a.timeout,
+         "Give up after this time (500ms, 5s, 2m), with status 124; 0: look once.", "time");
   o.node("path", a.path, "The node; it need not exist.");
 }
 
@@ -60,7 +61,7 @@ Json state_json(const Args& a, const std::string& path, const NodeState& node) {
 
 /// The node's state when the time was over.
 std::string unmet(const Args& a, const NodeState& node) {
-  if (!node.known) return "its state is unknown, since no server has answered";
+  if (!node.known) return "its state is unknown, since no server answers";
   if (!node.stat) return "it does not exist";
   if (a.gone) return "it exists";
   if (a.children)
@@ -69,18 +70,63 @@ std::string unmet(const Args& a, const NodeState& node) {
   return node.value ? "its value does not match" : "its value is null";
 }
 
+/// Whether a server still answers: a connection that hangs is noticed late, and what was read
+/// before may no longer be true.
+bool is_answered(Context& cx, const std::string& path) {
+  constexpr std::chrono::seconds patience{2};
+  const TimeLimit limit(cx.client.monitor(), patience, cx.stop);
+  try {
+    const auto look = cx.client.await(cx.client.start_exists(path, Watch::none()), limit.stop());
+    return !is_connection_failure(look.code);
+  } catch (const Cancelled&) {
+    if (!limit.reached()) throw;
+    return false;
+  }
+}
+
+/// Whether the condition holds now.
+bool holds_now(Context& cx, const std::string& path, const NodeCondition& condition,
+               NodeState& seen) {
+  constexpr std::chrono::seconds patience{5};
+  const TimeLimit limit(cx.client.monitor(), patience, cx.stop);
+  bool holds = false;
+  const auto look = [&](const NodeState& node) {
+    holds = condition.holds(node);
+    return true;
+  };
+  try {
+    await_node(cx.client, path, {.looks_at = condition.looks_at, .holds = look}, seen,
+               limit.stop());
+  } catch (const Cancelled&) {
+    if (!limit.reached()) throw;
+  }
+  return holds;
+}
+
+/// Whether the condition holds before the time is up.
+bool comes_to_hold(Context& cx, const std::string& path, const NodeCondition& condition,
+                   std::optional<std::chrono::milliseconds> time, NodeState& seen) {
+  const TimeLimit limit(cx.client.monitor(), time, cx.stop);
+  try {
+    await_node(cx.client, path, condition, seen, limit.stop());
+    return true;
+  } catch (const Cancelled&) {
+    if (!limit.reached()) throw;
+    seen.known = seen.known && is_answered(cx, path);
+    return false;
+  }
+}
+
 int run(Context& cx, const Args& a) {
   const auto condition = condition_of(a);
   const auto path = cx.resolve(a.path);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
-  const TimeLimit limit(cx.client.monitor(), time, cx.stop);
   NodeState node;
   cx.allow_move();
-  try {
-    await_node(cx.client, path, condition, node, limit.stop());
-  } catch (const Cancelled&) {
-    if (!limit.reached()) throw;
+  const bool once = time && time->count() == 0;
+  if (once ? !holds_now(cx, path, condition, node)
+           : !comes_to_hold(cx, path, condition, time, node)) {
     const bool has_unit = !is_number(a.timeout->substr(a.timeout->size() - 1));
     throw Error(
         fmt::format("{}: {} after {}{}", path, unmet(a, node), *a.timeout, has_unit ? "" : " s"),

@@ -27,7 +27,8 @@ void declare(Options& o, Args& a) {
   o.flag("-d,--data", a.data, "Show the old and the new value.");
   o.flag("-i,--initial", a.initial, "First show the existing nodes, as \"present\" events.");
   o.number("-n,--count", a.count, "number", "Stop after this many events.");
-  o.text("-t,--timeout", a.timeout, "Stop after this time (500ms, 5s, 2m), with status 124.",
+  o.text("-t,--timeout", a.timeout,
+         "Stop after this time (500ms, 5s, 2m), with status 124; 0: when it has looked once.",
          "time");
   o.text("-x,--exec", a.program, "Run this with sh -c for each event, one at a time.", "command");
   o.nodes("path", a.paths, "The nodes; they need not exist.");
@@ -90,18 +91,20 @@ void announce(Context& cx, const Args& a) {
                   a.recursive ? " and everything below" : "");
 }
 
-void follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress,
+/// `once`: returns after the first look. Returns whether it has printed all that it was to print.
+bool follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress, bool once,
             const std::stop_token& stop) {
   const auto present = stream.begin(stop);
   warn(cx, stream);
   announce(cx, a);
   if (!a.program) cx.allow_move();
   bool more = !a.initial || print(cx, a, present, progress);
-  while (more) {
+  while (more && !once) {
     const auto changes = stream.next(stop);
     warn(cx, stream);
     more = print(cx, a, changes, progress);
   }
+  return !more;
 }
 
 int run(Context& cx, const Args& a) {
@@ -116,12 +119,13 @@ int run(Context& cx, const Args& a) {
   options.paths = cx.resolve_all(a.paths);
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
-  const TimeLimit limit(cx.client.monitor(), time, cx.stop);
+  const bool once = time && time->count() == 0;
+  const TimeLimit limit(cx.client.monitor(), once ? std::nullopt : time, cx.stop);
   ChangeStream stream(cx.client, std::move(options));
   Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
   int result = status::ok;
   try {
-    follow(cx, a, stream, progress, limit.stop());
+    if (!follow(cx, a, stream, progress, once, limit.stop())) result = status::timed_out;
   } catch (const Cancelled&) {
     if (!limit.reached()) throw;
     result = status::timed_out;

@@ -49,6 +49,25 @@ class WatchTest(SessionTest):
         self.assertEqual((status, out), (0, ""), err)
 
 
+class Waiting(WatchTest):
+    """wait, whose server falls silent after it has answered once."""
+
+    def unknown_after(self, end):
+        with Proxy(self.server.port) as proxy:
+            process = self.start("wait", "--exists", "--timeout", "4s", "/never", server=proxy.address + self.root)
+            self.wait_until(lambda: self.root + "/never" in four_letter_word(self.server.port, "wchp"))
+            end(proxy)
+            out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (124, b""))
+        self.assertEqual(err.splitlines()[-1], b"/never: its state is unknown, since no server answers after 4s")
+
+    def test_a_server_that_hangs(self):
+        self.unknown_after(lambda proxy: proxy.swallow())
+
+    def test_a_server_that_is_gone(self):
+        self.unknown_after(lambda proxy: proxy.close())
+
+
 class Many(WatchTest):
     def test_ten_thousand_watches_set_fired_and_printed_in_order(self):
         self.change(*(f"create /n{i}" for i in range(MANY) if i % 3))
