@@ -42,8 +42,8 @@ void declare(Options& o, Args& a) {
 /// plain output is the bytes and nothing else.
 void print_text(Context& cx, const Args& a, Data data, bool alone) {
   const bool bare = a.raw || cx.out.plain();
-  const bool coded = a.hexdump || a.base64;
-  auto value = std::move(data).value_or(bare && !coded ? "" : "null");
+  const bool coded = (a.hexdump || a.base64) && (data || !bare);
+  auto value = std::move(data).value_or(bare ? "" : "null");
   if (!coded && (!bare || (!alone && !a.raw))) value += '\n';
   if (!coded && (a.raw || !cx.out.style().out_is_terminal)) return cx.out.out(value);
   constexpr std::size_t enough = 1U << 20U;
@@ -116,6 +116,8 @@ void print_value(Context& cx, const Args& a, const std::string& path, Node node,
 constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
+  if (a.raw && (a.base64 || a.hexdump))
+    throw UsageError("--raw prints the bytes as they are; it cannot be combined with -b and -x");
   const auto given = node_words(cx, a.paths, is_watch_word, &old_form);
   const auto watch = cx.printed_watch(a.watch || given.legacy);
   const auto start = [&cx, watch](const std::string& path) {
@@ -134,8 +136,9 @@ extern const Command get_command = make_command<Args>(
      .group = "Nodes",
      .summary = "Print the value of a node",
      .keywords = {"read", "cat", "value"},
-     .details = "Prints the value and a newline; a null value prints as null, as in zkCli. With -o "
-                "plain exactly the bytes are written; a newline follows each of several values. "
+     .details = "Prints the value and a newline; a null value prints as null, as in zkCli, which "
+                "with -b and -x means the encoded word. With -o plain exactly the bytes are "
+                "written, nothing for a null value; a newline follows each of several values. "
                 "With -o json, null is null, and a value that "
                 "is not UTF-8 is {\"base64\": …}. On a terminal, control characters are escaped in "
                 "every format except with --raw. --decode is for compressed values, such as "
