@@ -99,7 +99,7 @@ extern const Command conf_command = make_command<Args>(
      .json_fields = {{"help", "string", "What the setting does."},
                      {"name", "string", "The setting's name."},
                      {"origin", "string", "Where the setting's value comes from."},
-                     {"value", "string", "The setting's value."}},
+                     {"value", "text", "The setting's value."}},
      .needs = Needs::Nothing,
      .strict = true,
      .pages = true},

@@ -183,8 +183,10 @@ Json difference_json(const TreeDifference& difference) {
   auto json = Json::object();
   json.set("path", difference.path).set("difference", name_of(difference_names, difference.kind));
   if (difference.kind == Kind::OnlyInA || difference.kind == Kind::OnlyInB) return json;
-  json.set("a", difference.a).set("b", difference.b);
-  if (difference.kind == Kind::InData)
+  const bool data = difference.kind == Kind::InData;
+  json.set("a", data && !difference.a_bytes ? Json() : Json(difference.a))
+      .set("b", data && !difference.b_bytes ? Json() : Json(difference.b));
+  if (data)
     json.set("aBytes", difference.a_bytes)
         .set("bBytes", difference.b_bytes)
         .set("at", difference.at);
@@ -250,13 +252,16 @@ extern const Command diff_command = make_command<Args>(
                   {"dump /app > app.tree", "Save a subtree to a file."},
                   {"diff app.tree /app", "Show what has changed since."}},
      .json = "path difference [a] [b] [aBytes] [bBytes] [at]",
-     .json_fields = {{"a", "string?", "The value in the first tree, as text; may be truncated."},
-                     {"aBytes", "integer", "The length of the value in the first tree."},
-                     {"at", "integer", "The position of the first byte that differs."},
-                     {"b", "string?", "The value in the second tree, as text; may be truncated."},
-                     {"bBytes", "integer", "The length of the value in the second tree."},
-                     {"difference", "string",
-                      "What differs: onlyInA, onlyInB, data, acl, quota or kind."}},
+     .json_fields =
+         {{"a", "string?",
+           "The value in the first tree, as text; may be truncated; null: a null value."},
+          {"aBytes", "integer?", "The length of the value in the first tree."},
+          {"at", "integer?",
+           "The position of the first byte that differs; null if a value is null."},
+          {"b", "string?",
+           "The value in the second tree, as text; may be truncated; null: a null value."},
+          {"bBytes", "integer?", "The length of the value in the second tree."},
+          {"difference", "string", "What differs: onlyInA, onlyInB, data, acl, quota or kind."}},
      .strict = true,
      .pages = true},
     declare, run);

@@ -107,7 +107,7 @@ extern const Command sandbox_command = make_command<Args>(
                   {"sandbox stop 1", "Kill server 1."},
                   {"sandbox start 1", "Restart it."}},
      .json = "serverId server state role dataDir",
-     .json_fields = {{"dataDir", "string", "The directory of its data."}},
+     .json_fields = {{"dataDir", "text", "The directory of its data."}},
      .needs = Needs::Nothing,
      .strict = true},
     declare, run);

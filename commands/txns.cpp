@@ -537,7 +537,7 @@ extern const Command txns_command = make_command<Args>(
           {"deletes", "integer", "Operations that deleted a node."},
           {"digests", "integer", "How often the tree's digest was compared, and was right."},
           {"endedBy", "hex?", "The session that deleted the node of another; else null."},
-          {"file", "string", "The file."},
+          {"file", "text", "The file."},
           {"fromZxid", "hex?", "The first transaction concerned."},
           {"harmless", "boolean", "Nothing is lost by it, and servers start."},
           {"heldMs", "integer?", "For how long the lock was held, in milliseconds; null: never."},

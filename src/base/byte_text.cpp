@@ -112,6 +112,22 @@ std::optional<std::string> decode_hex(std::string_view text) {
   return bytes;
 }
 
+std::string escape_bytes(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto step = decode_utf8(text, at);
+    const auto character = text.substr(at, step.length);
+    at += step.length;
+    if (step.valid)
+      escaped += character;
+    else
+      for (const char byte : character)
+        escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+  return escaped;
+}
+
 void hex_dump(std::string_view bytes, const UsePiece& use) {
   constexpr std::size_t most = 1U << 20U;
   if (bytes.empty()) return;

@@ -29,6 +29,9 @@ std::string encode_hex(std::string_view bytes);
 /// text is anything else.
 std::optional<std::string> decode_hex(std::string_view text);
 
+/// The text with \xHH for each byte that is not UTF-8.
+std::string escape_bytes(std::string_view text);
+
 /// The table of netty's ByteBufUtil.prettyHexDump, which zkCli.sh prints for `get -x`. No newline
 /// after the last line; nothing if there are no bytes.
 void hex_dump(std::string_view bytes, const UsePiece& use);

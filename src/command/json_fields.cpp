@@ -96,7 +96,7 @@ constexpr auto shared_fields = std::to_array<JsonField>({
     {"ownerLength", "integer", "The full length of that data in bytes."},
     {"p50Us", "integer?", "The median request time, in microseconds."},
     {"p99Us", "integer?", "The 99th percentile of the request time, in microseconds."},
-    {"path", "string?", "The node."},
+    {"path", "text?", "The node."},
     {"paths", "list of string", "Nodes."},
     {"pendingSyncs", "integer?", "Followers that the leader is still synchronising."},
     {"perms", "string", "The allowed permissions: letters of cdrwa."},
@@ -131,7 +131,7 @@ constexpr auto shared_fields = std::to_array<JsonField>({
      "ended; of a server: serving, no-quorum, starting, frozen or stopped; else of the "
      "session."},
     {"status", "integer", "The exit status."},
-    {"text", "string", "The line; for help, the whole text."},
+    {"text", "text", "The line; for help, the whole text."},
     {"time", "time", "When."},
     {"timeout", "integer?", "The session's timeout in milliseconds."},
     {"toUs", "integer", "The upper bound, in microseconds."},
@@ -234,6 +234,7 @@ Json object_of(Json properties, Json required) {
 
 Json schema_of_base(std::string_view base) {
   if (base == "data") return reference("Data");
+  if (base == "text") return reference("Text");
   if (base == "Figures") return of_type("object");
   if (base == "Circle") return list_of(reference("Link"));
   if (base == "hex") return of_type("string").set("pattern", "^0x[0-9a-f]+$");
@@ -311,9 +312,10 @@ std::string json_schema() {
   auto required = Json::array();
   required.add("base64");
   auto bytes = object_of(Json::object().set("base64", of_type("string")), std::move(required));
-  auto data = Json::array();
-  data.add(of_type("string")).add(or_null(std::move(bytes)));
-  definitions.set("Data", any_of(std::move(data)));
+  auto text = Json::array();
+  text.add(of_type("string")).add(std::move(bytes));
+  definitions.set("Text", any_of(std::move(text)));
+  definitions.set("Data", or_null(reference("Text")));
   for (const auto& object : objects) definitions.set(object.name, schema_of_shapes(object.fields));
   // What a line of any command may be.
   auto lines = Json::array();

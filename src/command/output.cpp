@@ -1,6 +1,7 @@
 // Output: what a job prints, queued for the main thread to write.
 #include "command/output.h"
 
+#include "base/byte_text.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/time.h"
@@ -100,7 +101,7 @@ namespace {
 std::string timed_line(std::string_view kind, const std::string& text, const std::string& command) {
   if (text.empty()) return {};  // an empty line only separates paragraphs for people
   auto json = Json::object();
-  json.set(kind, text).set_time("time", wall_clock_now());
+  json.set(kind, escape_bytes(text)).set_time("time", wall_clock_now());
   if (!command.empty()) json.set("command", command);
   return json.text() + '\n';
 }

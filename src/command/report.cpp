@@ -1,6 +1,7 @@
 // Report: reports failures to the user.
 #include "command/report.h"
 
+#include "base/byte_text.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/secrets.h"
@@ -59,11 +60,11 @@ std::string_view name_of_status(int exit_status) {
 Json error_json(const Error& error, const std::string& path, const std::string& command) {
   const auto* const refused = dynamic_cast<const ZkError*>(&error);
   return Json::object()
-      .set("error", without_secrets(error.what()))
+      .set("error", escape_bytes(without_secrets(error.what())))
       .set("code",
            refused ? code_name(refused->code()) : std::string(name_of_status(error.exit_status())))
-      .set("path", Json::text_or_null(path))
-      .set("command", command)
+      .set("path", Json::text_or_null(escape_bytes(path)))
+      .set("command", escape_bytes(command))
       .set("status", error.exit_status());
 }
 
@@ -93,7 +94,8 @@ void report_error(Output& out, const Error& error) {
   if (text.empty()) return;
   if (out.style().format != Format::Json) return print(out, text);
   auto json = error_json(error, error.path().empty() ? out.node() : error.path(), out.command());
-  if (out.place().line > 0) json.set("source", out.place().source).set("line", out.place().line);
+  if (out.place().line > 0)
+    json.set("source", escape_bytes(out.place().source)).set("line", out.place().line);
   out.err_regardless(json.text() + '\n');
   out.mark_place_shown();
 }

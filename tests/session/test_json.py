@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import subprocess
 import unittest
 
 import jsonschema
@@ -84,6 +85,8 @@ cp -r /a /c
 mv /c /c2
 set /c2 other
 diff /a /c2
+create /null
+diff /null /c2
 export /a EXPORTED
 import EXPORTED /imported
 dump /a > DUMPED
@@ -256,6 +259,24 @@ class Schema(JsonTest):
                          {"error": "the server does not know the scheme, or refused the credential",
                           "code": "NoAuth", "path": None, "command": "addauth", "status": 7})
 
+    def test_bytes_that_are_no_text(self):
+        """An error is a string whatever it names; other fields are as the schema says."""
+        word = b"/\xff\xfe"
+        for words in ((b"get", word), (word[1:],), (b"ls", b"--" + word), (b"lock", b"-n", b"/l", b"--", word)):
+            with self.subTest(words):
+                run = subprocess.run([ZKSH, "-s", self.connect, "-o", "json", *words], capture_output=True, timeout=60,
+                                     check=False, env=environment(self.directory), stdin=subprocess.DEVNULL)
+                self.check(run.stderr.splitlines()[-1], "Error")
+                told = json.loads(run.stderr.splitlines()[-1])
+                self.assertIn("\\xff\\xfe", told["error"])
+                self.assertIsInstance(told["path"] or "", str)
+        run = subprocess.run([ZKSH, "-s", self.connect, "-o", "json", "echo", word], capture_output=True, timeout=60,
+                             check=True, env=environment(self.directory))
+        self.check(run.stdout, "echo")
+        self.assertEqual(json.loads(run.stdout), {"text": {"base64": "L//+"}})
+        made = self.run_command("export", "/zookeeper", os.path.join(self.directory, "\udcff"))
+        self.check(made.stdout, "export")
+
     def check_messages(self, run, expected):
         """On standard error, which must be objects, one of which says this."""
         for line in run.stderr.splitlines():
@@ -317,7 +338,7 @@ ZOOKEEPERS_CODES = {"SystemError", "ConnectionLoss", "OperationTimeout", "BadArg
                     "NewConfigNoQuorum", "ReconfigInProgress"}
 # Words for each command, most of them wrong for most commands.
 WORDS = ("", "--nope", "/nope", "/nope/below x", "nope", "/a//b", "-o xml", "-o json /nope", "/parent", "/locked", "/text -v 7",
-         "/one /two /three /four /five /six", "'' ''", "/text --timeout soon", "-- -")
+         "/one /two /three /four /five /six", "'' ''", "/text --timeout soon", "-- -", r"$'/\xff' $'\xfe'")
 # What would wait, or ask for more than a test has time for.
 WITH = {"watch": "-t 0s", "wait": "--exists -t 0s", "lock": "-n --hold-for 0s", "rlock": "-n --hold-for 0s",
         "wlock": "-n --hold-for 0s", "rwlock": "-n --hold-for 0s", "semaphore": "-n --hold-for 0s",
