@@ -85,12 +85,18 @@ class Pipeline {
         finish_all();
         if (!goes_on()) break;
       }
-      if (!reader_.next(line)) break;
+      if (!reader_.next(line)) {
+        at_end_ = !stop_.stop_requested();
+        break;
+      }
       ++number_;
       if (is_blank_or_comment(line)) continue;
       keep_pace();
       if (is_full()) make_room();
-      if (goes_on()) begin(std::move(line));
+      if (goes_on())
+        begin(std::move(line));
+      else
+        left_out_ = number_;
     }
     finish_all();
     report_interrupted();
@@ -253,11 +259,22 @@ class Pipeline {
   }
 
   void flush() {
-    interpreter_.queue().add(std::exchange(finished_output_, {}), stop_);
-    interpreter_.await_accepted();
+    try {
+      interpreter_.queue().add(std::exchange(finished_output_, {}), stop_);
+      interpreter_.await_accepted();
+    } catch (const Cancelled&) {
+      // What is printed no longer matters; that the lines end here is reported.
+    }
   }
 
   void report_interrupted() {
+    report_unanswered();
+    if (stop_.stop_requested() && !at_end_ && !interpreter_.quit())
+      out_.err_line_regardless(fmt::format("{}:{}: nothing from this line on was run", name_,
+                                           left_out_.value_or(number_ + 1)));
+  }
+
+  void report_unanswered() {
     if (flight_.empty() && !cut_short_) return;
     const auto number = cut_short_ ? *cut_short_ : flight_.front().number;
     const auto writes = std::ranges::count_if(flight_, &InFlight::writes);
@@ -298,6 +315,8 @@ class Pipeline {
   std::size_t failed_ = 0;
   int first_failure_ = status::ok;
   bool cut_off_ = false;                  ///< there is no connection
+  bool at_end_ = false;                   ///< of the input
+  std::optional<std::size_t> left_out_;   ///< the line that was read last, and not run
   std::optional<std::size_t> cut_short_;  ///< the line that was being finished at the stop
   std::optional<Clock::time_point> due_;
 };

@@ -179,11 +179,27 @@ class Pipe(SessionTest):
         self.assertLess(seconds, 5)
         self.assertEqual(status, 130)
         self.assertRegex(err, r"stdin:2: interrupted; from here on, \d+ writes were sent but not answered, and "
-                              r"may still be applied\n1 ok, 0 failed\n$")
+                              r"may still be applied\nstdin:\d+: nothing from this line on was run\n1 ok, 0 failed\n$")
 
     def test_ctrl_c_among_reads(self):
         self.assertEqual(self.interrupted(b"get /a\n" * 10)[:2],
-                         (130, "stdin:2: interrupted; every write from here on was answered\n1 ok, 0 failed\n"))
+                         (130, "stdin:2: interrupted; every write from here on was answered\n"
+                               "stdin:12: nothing from this line on was run\n1 ok, 0 failed\n"))
+
+    def test_a_reader_that_dies(self):
+        """However much was printed and answered by then, the first line that was not run is named."""
+        for number in range(10):
+            script = self.script(f"create /r{number} x", *[f"set /r{number} {i}\nget /r{number}" for i in range(20000)])
+            zksh = self.start("--pipe", "-f", script)
+            zksh.stdout.read(1 + 300 * number)
+            zksh.stdout.close()
+            zksh.stdout = None
+            err = zksh.communicate(timeout=60)[1].decode()
+            self.assertEqual(zksh.returncode, 141, err)
+            self.assertRegex(err, rf"(?m)^{re.escape(script)}:\d+: nothing from this line on was run\n\d+ ok, \d+ failed\n\Z")
+            first = int(re.search(r":(\d+): nothing", err)[1])
+            last = int(self.znodes.get(f"{self.root}/r{number}") or b"0")  # of `set`, which is line 2 * last + 2
+            self.assertLess(2 * last + 2, first, err)
 
     def test_memory_is_bounded(self):
         zksh = self.start("--pipe", stdout=self.enterContext(open(os.devnull, "wb")))
