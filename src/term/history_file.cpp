@@ -31,10 +31,18 @@ constexpr char mistake_mark = '\t';
 /// Before a repeated line, in files of earlier releases: it was a mistake.
 constexpr char old_mistake_mark = ' ';
 
-void make_directories(const fs::path& directory) {
-  if (directory.empty() || mkdir(directory.c_str(), 0700) == 0 || errno != ENOENT) return;
-  make_directories(directory.parent_path());
-  mkdir(directory.c_str(), 0700);
+bool is_home(const fs::path& directory) {
+  const char* const home = std::getenv("HOME");
+  return home && (directory / "").lexically_normal() == (fs::path(home) / "").lexically_normal();
+}
+
+/// Creates a directory and those above it, except the user's home, which others create as it should
+/// be. False with the reason in errno.
+bool make_directories(const fs::path& directory) {
+  if (directory.empty() || mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT || is_home(directory.parent_path())) return false;
+  return make_directories(directory.parent_path()) &&
+         (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST);
 }
 
 /// Another shell holds the lock only for one write. If it was stopped meanwhile, do not wait for
@@ -182,7 +190,9 @@ std::vector<std::string> HistoryFile::lines_of_entries(const std::vector<std::st
 }
 
 std::vector<std::string> HistoryFile::load() {
-  if (!options_.path) fail("HOME is not set");
+  const char* const home = std::getenv("HOME");
+  const bool relative = home && *home && *home != '/';
+  if (!options_.path) fail(relative ? "HOME is not an absolute path" : "HOME is not set");
   auto lines = read_new();
   if (!lines.empty()) last_ = lines.back();
   return lines;
@@ -267,7 +277,7 @@ void HistoryFile::mark(const std::string& line, bool mistake) {
 
 void HistoryFile::append(const std::string& line) {
   const fs::path& path = *options_.path;
-  make_directories(path.parent_path());
+  if (!make_directories(path.parent_path())) return cannot("write");
   const Fd file = open_locked(path);
   if (!file) return cannot("write");
 

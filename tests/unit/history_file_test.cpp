@@ -394,6 +394,58 @@ TEST_F(HistoryFileTest, WithoutAHomeThereIsMemoryOnly) {
   EXPECT_EQ(warnings, Lines{"the history is not saved: HOME is not set"});
 }
 
+/// Another HOME for the time of a test.
+class Home {
+ public:
+  explicit Home(const char* directory) {
+    if (const char* const home = std::getenv("HOME")) before_ = home;
+    setenv("HOME", directory, 1);
+  }
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+  ~Home() {
+    if (before_.empty())
+      unsetenv("HOME");
+    else
+      setenv("HOME", before_.c_str(), 1);
+  }
+
+ private:
+  std::string before_;
+};
+
+TEST_F(HistoryFileTest, ARelativeHomeIsCalledSo) {
+  const Home home("relative");
+  HistoryFile shell({.path = std::nullopt,
+                     .mask = mask_secrets,
+                     .warn = [this](const std::string& text) { warnings.push_back(text); }});
+  shell.load();
+  EXPECT_EQ(warnings, Lines{"the history is not saved: HOME is not an absolute path"});
+}
+
+TEST_F(HistoryFileTest, TheHomeItselfIsNotCreated) {
+  const Home home((directory / "missing/home/").c_str());
+  file = directory / "missing/home/.local/state/zksh/history";
+  history().add("ls /");
+  EXPECT_FALSE(fs::exists(directory / "missing"));
+  EXPECT_EQ(warnings, Lines{"the history is not saved: cannot write " + file.string() +
+                            ": No such file or directory"});
+  fs::create_directories(directory / "missing/home");
+  history().add("ls /");
+  EXPECT_EQ(saved(), "ls / \n");
+}
+
+TEST_F(HistoryFileTest, SaysWhyItsDirectoryCannotBeCreated) {
+  constexpr uid_t nobody = 65534;
+  chmod(directory.c_str(), 0555);
+  const bool is_root = geteuid() == 0 && seteuid(nobody) == 0;  // who may write everywhere
+  history().add("ls /");
+  ASSERT_EQ(seteuid(is_root ? 0 : geteuid()), 0);
+  chmod(directory.c_str(), 0755);
+  EXPECT_EQ(warnings, Lines{"the history is not saved: cannot write " + file.string() +
+                            ": Permission denied"});
+}
+
 TEST(DefaultHistoryPath, FollowsTheEnvironment) {
   const char* home = std::getenv("HOME");
   const std::string saved_home = home == nullptr ? "" : home;
