@@ -35,7 +35,7 @@ int run(Context& cx, const Args& a) {
     throw Error(
         fmt::format("{}: {} files have read each other; is it one of them?", a.file, deepest));
   const Nested nested;
-  const auto text = read_file(a.file);
+  const auto text = read_text_file(a.file);
   int first_failure = status::ok;
   for (const auto& part : parts_of(text, PartBy::Line)) {
     if (cx.stop.stop_requested()) throw Cancelled();

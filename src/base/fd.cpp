@@ -77,4 +77,10 @@ std::string read_file(const std::string& name) {
   return read_all(file.get(), name);
 }
 
+std::string read_text_file(const std::string& name) {
+  auto text = read_file(name);
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  return text;
+}
+
 }  // namespace zksh

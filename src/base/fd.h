@@ -100,5 +100,9 @@ std::string with_home(std::string name);
 std::string read_all(int fd, const std::string& name);
 /// Reads a whole file. Throws as read_all.
 std::string read_file(const std::string& name);
+/// What some editors write at the beginning of a text in UTF-8.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+/// Reads a whole file of text, without a byte order mark. Throws as read_all.
+std::string read_text_file(const std::string& name);
 
 }  // namespace zksh

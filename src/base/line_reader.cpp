@@ -2,6 +2,7 @@
 #include "base/line_reader.h"
 
 #include "base/error.h"
+#include "base/fd.h"
 
 #include <fmt/core.h>
 
@@ -32,11 +33,23 @@ bool LineReader::fill() {
   std::array<char, 1U << 16U> block;
   const auto count = read(fd_, block.data(), block.size());
   if (count < 0 && errno != EINTR && errno != EAGAIN)
-    throw Error(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+    throw ValueError(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
   if (count > 0) buffer_.append(block.data(), static_cast<std::size_t>(count));
+  skip_byte_order_mark();
   if (buffer_.size() > longest_line)
-    throw UsageError(fmt::format("{}: a line is longer than {} MiB", name_, longest_line >> 20U));
+    throw ValueError(fmt::format("{}: a line is longer than {} MiB", name_, longest_line >> 20U));
   return count != 0;
+}
+
+void LineReader::skip_byte_order_mark() {
+  // It may arrive in pieces.
+  if (!at_begin_ ||
+      (buffer_.size() < byte_order_mark.size() && byte_order_mark.starts_with(buffer_)))
+    return;
+  at_begin_ = false;
+  if (!buffer_.starts_with(byte_order_mark)) return;
+  buffer_.erase(0, byte_order_mark.size());
+  searched_ = 0;
 }
 
 /// The position of the next line end in the buffer; npos if there is none yet.

@@ -25,15 +25,19 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
   ~LineReader();
 
+  /// A byte order mark at the beginning is not skipped, as in zkCli. Call it first.
+  void keep_byte_order_mark() { at_begin_ = false; }
+
   /// Reads the next line, of any bytes, without its terminator, which the last line need not have.
-  /// Returns false at the end of the input and after a stop. Blocks. Throws Error if the descriptor
-  /// cannot be read or the line is longer than longest_line.
+  /// Returns false at the end of the input and after a stop. Blocks. Throws ValueError if the
+  /// descriptor cannot be read or the line is longer than longest_line.
   bool next(std::string& line);
   /// Whether next() would return without blocking. Throws as next().
   bool ready();
 
  private:
   bool fill();
+  void skip_byte_order_mark();
   std::size_t line_end();
 
   int fd_;
@@ -45,6 +49,7 @@ class LineReader {
   std::size_t searched_ = 0;  ///< bytes known to contain no line end
   LineEnd line_end_;
   bool after_return_ = false;  ///< the returned line ended with \r; a \n here belongs to it
+  bool at_begin_ = true;       ///< a byte order mark may stand or begin here
   bool ended_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include "config/configuration.h"
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/mapped.h"
 #include "base/suggestions.h"
 #include "base/text.h"
@@ -220,6 +221,7 @@ std::optional<ConfigurationFile> read_configuration_file(const std::string& name
   std::string text;
   for (std::size_t number = 1; std::getline(stream, text); ++number) {
     const auto place = fmt::format("{}:{}", name, number);
+    if (number == 1 && text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
     const auto line = trimmed(text);
     if (line.starts_with('['))
       section = section_of(line, place);

@@ -208,7 +208,7 @@ std::string_view first_set(const Configuration& configuration,
 
 /// Reads the password in the first line of a file. No message may show it.
 std::string read_password(const std::string& name, std::string& warning) {
-  auto text = read_file(name);
+  auto text = read_text_file(name);
   text.resize(std::min(text.size(), text.find_first_of("\r\n")));
   if (text.empty()) throw UsageError(fmt::format("{}: the first line has no password", name));
   if (text.find('\0') != std::string::npos)
@@ -423,7 +423,7 @@ std::string warning_of_readers(const std::string& name) {
 }
 
 AuthFile read_auth_file(const std::string& name) {
-  return {.credentials = parse_auth_file(read_file(name), name),
+  return {.credentials = parse_auth_file(read_text_file(name), name),
           .warning = warning_of_readers(name)};
 }
 

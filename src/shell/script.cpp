@@ -460,6 +460,7 @@ int Run::source(const ScriptSource& source, const std::string& name) const {
   if (fd < 0)
     throw UsageError(fmt::format("cannot read {}: {}", source.text, std::strerror(errno)));
   LineReader reader(fd, from_file, from_file ? source.text : "standard input", stop, line_end);
+  if (line_end == LineEnd::AsInJava && !pipe) reader.keep_byte_order_mark();
   const auto file = from_file ? source.text : "stdin";
   if (pipe) return Pipeline(interpreter, reader, file, *pipe, stop).run();
   return lines({.name = file,

@@ -57,6 +57,41 @@ TEST(LineReader, KeepsEveryByte) {
   EXPECT_EQ(lines_of(odd + "\n" + odd), (std::vector<std::string>{odd, odd}));
 }
 
+TEST(LineReader, AByteOrderMarkAtTheBeginningIsSkipped) {
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(lines_of(mark + "a\n" + mark + "b"), (std::vector<std::string>{"a", mark + "b"}));
+  EXPECT_EQ(lines_of(mark), std::vector<std::string>{});
+  EXPECT_EQ(lines_of("\xef\xbb"), std::vector<std::string>{"\xef\xbb"});
+  EXPECT_EQ(lines_of("a\n" + mark), (std::vector<std::string>{"a", mark}));
+}
+
+TEST(LineReader, AByteOrderMarkMayComeInPieces) {
+  Pipe pipe;
+  LineReader reader(pipe.read_end.get(), false, "a pipe", {});
+  for (const auto* piece : {"\xef", "\xbb", "\xbf"}) {
+    pipe.send(piece);
+    EXPECT_FALSE(reader.ready());
+  }
+  pipe.send("a\n");
+  std::string line;
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "a");
+}
+
+TEST(LineReader, KeepsAByteOrderMarkIfTold) {
+  Pipe pipe;
+  pipe.send(
+      "\xef\xbb\xbf"
+      "a\n");
+  LineReader reader(pipe.read_end.get(), false, "a pipe", {});
+  reader.keep_byte_order_mark();
+  std::string line;
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line,
+            "\xef\xbb\xbf"
+            "a");
+}
+
 TEST(LineReader, LinesEndAsInJava) {
   const std::vector<std::string> lines{"a", "b", "", "c", "d", "", "e"};
   EXPECT_EQ(lines_of("a\rb\r\n\nc\rd\n\re", LineEnd::AsInJava), lines);
