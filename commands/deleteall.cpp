@@ -44,12 +44,14 @@ void declare(Options& o, Args& a) {
 std::size_t batch_size(const Args& a) {
   constexpr std::int64_t most = 1 << 20;
   if (!a.batch) return 1000;
+  std::int64_t batch = 0;
   try {
-    return static_cast<std::size_t>(
-        std::clamp<std::int64_t>(parse_number(*a.batch, "-b", INT32_MIN, INT32_MAX), 1, most));
+    batch = parse_number(*a.batch, "-b", INT32_MIN, INT32_MAX);
   } catch (const UsageError&) {
     throw ValueError("-b argument must be an int value");
   }
+  if (batch < 1) throw ValueError("-b must be at least 1");
+  return static_cast<std::size_t>(std::min(batch, most));
 }
 
 /// The size of subtrees, including their tops.
@@ -218,6 +220,7 @@ Op operation(Context& cx, const Args& a) {
 
 int run(Context& cx, const Args& a) {
   const auto batch = batch_size(a);
+  if (a.most && *a.most < 0) throw ValueError("--max must be at least 0");
   const auto limits = a.limits.limits();
   // zkCli, which has no rm, ignores what follows the first word.
   const bool is_rm = cx.words.front() == "rm";

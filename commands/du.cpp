@@ -107,6 +107,8 @@ std::string line_of(Context& cx, const Args& a, const Extent& extent) {
 
 std::size_t shown_depth(const Args& a) {
   if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
+  if (a.depth && a.summary)
+    throw ValueError("-s shows the total only; it cannot be combined with -d");
   if (a.summary) return 0;
   if (a.depth) return static_cast<std::size_t>(*a.depth);
   return a.top ? any_depth : 1;

@@ -75,6 +75,8 @@ std::string ConnectString::for_c_client() const {
 }
 
 ConnectString parse_connect_string(std::string_view text) {
+  constexpr std::string_view mark = "zk://";  // as in a ServerNode
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
   ConnectString result;
   const auto slash = text.find('/');
   if (slash != std::string_view::npos && slash + 1 < text.size()) {

@@ -214,6 +214,9 @@ void check_lock_options(const LockOptions& o, const LockRequest& request) {
     throw UsageError("a program, -c, --hold and --detach cannot be combined");
   if (o.nest && std::ranges::count(ways, true) > 0)
     throw UsageError("--nest cannot be combined with a program, --hold or --detach");
+  if (o.hold && (o.hold_for || o.until_signal))
+    throw UsageError("--hold cannot be combined with --hold-for and --until-signal");
+  if (o.try_only && o.wait) throw UsageError("-n and -w cannot be combined");
   if (o.busy_code && (*o.busy_code < 0 || *o.busy_code > 255))
     throw UsageError("-E: an exit status must be from 0 to 255");
   if (o.guard && o.runs_program())

@@ -116,8 +116,11 @@ std::function<bool(const TreeNode&)> node_filter(const Context& cx,
                                                  const NodeFilterOptions& options) {
   std::vector<Test> tests;
   const auto add = [&](Test test) { tests.push_back(std::move(test)); };
-  const auto add_range = [&](std::optional<std::int64_t> least, std::optional<std::int64_t> most,
+  const auto add_range = [&](std::string_view what, std::optional<std::int64_t> least,
+                             std::optional<std::int64_t> most,
                              const std::function<std::int64_t(const TreeNode&)>& value_of) {
+    if (least && most && *least > *most)
+      throw ValueError(fmt::format("-min-{0} is greater than -max-{0}: nothing can match", what));
     if (least) add([=](const TreeNode& node) { return value_of(node) >= *least; });
     if (most) add([=](const TreeNode& node) { return value_of(node) <= *most; });
   };
@@ -151,14 +154,14 @@ std::function<bool(const TreeNode&)> node_filter(const Context& cx,
     add([until = now - parse_duration(*options.older, "-older").count()](const TreeNode& node) {
       return node.stat.mtime < until;
     });
-  add_range(size_or_none(options.least_size, "-min-size"),
+  add_range("size", size_or_none(options.least_size, "-min-size"),
             size_or_none(options.most_size, "-max-size"),
             [](const TreeNode& node) { return node.stat.data_length; });
-  add_range(options.least_version, options.most_version,
+  add_range("version", options.least_version, options.most_version,
             [](const TreeNode& node) { return node.stat.version; });
-  add_range(options.least_depth, std::nullopt,
+  add_range("depth", options.least_depth, options.most_depth,
             [](const TreeNode& node) { return static_cast<std::int64_t>(node.depth); });
-  add_range(options.least_children, options.most_children,
+  add_range("children", options.least_children, options.most_children,
             [](const TreeNode& node) { return node.stat.num_children; });
   return [tests = std::move(tests)](const TreeNode& node) {
     return std::ranges::all_of(tests, [&](const Test& test) { return test(node); });

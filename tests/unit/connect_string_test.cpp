@@ -15,6 +15,11 @@ TEST(ConnectString, ThePortMayBeLeftOut) {
   EXPECT_EQ(for_c("zk1,zk2:2182,zk3"), "zk1:2181,zk2:2182,zk3:2181");
 }
 
+TEST(ConnectString, TheMarkOfDiffMayStandBeforeIt) {
+  EXPECT_EQ(for_c("zk://zk1,zk2:2182/app"), "zk1:2181,zk2:2182/app");
+  EXPECT_THROW(parse_connect_string("zk:///app"), ValueError);
+}
+
 TEST(ConnectString, Ipv6LosesItsBrackets) {
   EXPECT_EQ(for_c("[::1]:2182"), "::1:2182");
   EXPECT_EQ(for_c("[::1]"), "::1:2181");
