@@ -274,7 +274,8 @@ class Schema(JsonTest):
                              check=True, env=environment(self.directory))
         self.check(run.stdout, "echo")
         self.assertEqual(json.loads(run.stdout), {"text": {"base64": "L//+"}})
-        made = self.run_command("export", "/zookeeper", os.path.join(self.directory, "\udcff"))
+        self.run_command("create", "/text", "x")
+        made = self.run_command("export", "/text", os.path.join(self.directory, "\udcff"))
         self.check(made.stdout, "export")
 
     def check_messages(self, run, expected):
