@@ -153,7 +153,8 @@ int Interpreter::run_line(const std::string& line) {
   // A line of a script must not delete what an earlier one could not print.
   if (input_ == Input::Text || input_ == Input::Pipe) {
     await_accepted();
-    if (quit_ || stop_.stop_requested()) return status::ok;  // whoever stops it has the status
+    if (output_refused_ || stop_.stop_requested())
+      return status::ok;  // whoever stops it has the status
   }
   begin_command({});
   if (is_drop_in() ? line.empty() : is_blank_or_comment(line)) return finish(status::ok);
@@ -210,7 +211,8 @@ void Interpreter::print_time(std::optional<Clock::time_point> begin) {
 }
 
 void Interpreter::await_accepted() {
-  if (!around_.services.queue.await_accepted(stop_) && !stop_.stop_requested()) quit_ = true;
+  if (!around_.services.queue.await_accepted(stop_) && !stop_.stop_requested())
+    output_refused_ = true;
 }
 
 int Interpreter::finish(int result) {
@@ -258,7 +260,7 @@ int Interpreter::execute_line(const std::string& line) {
     if (input_ == Input::Pipe && !is_drop_in()) explain_literal(command, typed.words);
     const auto words = words_of(std::move(typed.words));
     result = typed.redirects() ? execute_redirected(typed, words) : execute(words);
-    if (result != status::ok || quit_ || stop_.stop_requested()) break;
+    if (result != status::ok || quit() || stop_.stop_requested()) break;
   }
   return result;
 }
@@ -756,6 +758,7 @@ int Interpreter::execute_inside(const Words& words, const std::stop_token& stop,
   inner.out_.redirect(std::move(to));
   const int result = reporting(inner.out_, [&] { return inner.execute(words); });
   quit_ = quit_ || inner.quit_;
+  output_refused_ = output_refused_ || inner.output_refused_;
   return result;
 }
 

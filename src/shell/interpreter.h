@@ -76,7 +76,9 @@ class Interpreter {
   int run_lines(const NextLine& next);
   /// Whether the shell must exit, because a command asked for it, or a program got a signal in
   /// zksh's place.
-  bool quit() const { return quit_ || ended_by_; }
+  bool quit() const { return quit_ || output_refused_ || ended_by_; }
+  /// Whether the lines end because nobody takes their output.
+  bool output_refused() const { return output_refused_; }
   /// The signal that a program got in zksh's place, after which zksh must exit too; nullopt if
   /// lines are typed at a terminal.
   std::optional<int> ended_by() const { return ended_by_; }
@@ -142,6 +144,7 @@ class Interpreter {
   MissingChroot missing_chroot_;
   std::optional<Context> halved_;  ///< for all lines that are run in halves
   bool quit_ = false;
+  bool output_refused_ = false;
   bool literal_explained_ = false;
   std::optional<int> ended_by_;
 };

@@ -269,7 +269,8 @@ class Pipeline {
 
   void report_interrupted() {
     report_unanswered();
-    if (stop_.stop_requested() && !at_end_ && !interpreter_.quit())
+    const bool refused = interpreter_.output_refused();
+    if (!at_end_ && (refused || (stop_.stop_requested() && !interpreter_.quit())))
       out_.err_line_regardless(fmt::format("{}:{}: nothing from this line on was run", name_,
                                            left_out_.value_or(number_ + 1)));
   }
