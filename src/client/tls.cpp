@@ -126,19 +126,18 @@ class Pkcs12 {
  public:
   Pkcs12(const std::string& what, const std::string& file, const std::string& bytes,
          const Password& password) {
-    const auto& ssl = open_ssl();
-    ssl.ERR_clear_error();
-    auto* const source = ssl.BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size()));
-    auto* const store = ssl.d2i_PKCS12_bio(source, nullptr);
-    ssl.BIO_free(source);
+    ssl_.ERR_clear_error();
+    auto* const source = ssl_.BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size()));
+    auto* const store = ssl_.d2i_PKCS12_bio(source, nullptr);
+    ssl_.BIO_free(source);
     if (store == nullptr)
       throw UsageError(
           fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no "
                       "certificate in it)",
                       what, file));
     const bool parsed =
-        ssl.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_);
-    ssl.PKCS12_free(store);
+        ssl_.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_);
+    ssl_.PKCS12_free(store);
     if (!parsed)
       throw UsageError(
           fmt::format("{} {} cannot be used: {}", what, file, wrong_password(password)));
@@ -146,21 +145,21 @@ class Pkcs12 {
   Pkcs12(const Pkcs12&) = delete;
   Pkcs12& operator=(const Pkcs12&) = delete;
   ~Pkcs12() {
-    const auto& ssl = open_ssl();
-    ssl.EVP_PKEY_free(key_);
-    ssl.X509_free(certificate_);
-    for (int i = 0; i < count(); ++i) ssl.X509_free(other(i));
-    ssl.OPENSSL_sk_free(stack());
+    ssl_.EVP_PKEY_free(key_);
+    ssl_.X509_free(certificate_);
+    for (int i = 0; i < count(); ++i) ssl_.X509_free(other(i));
+    ssl_.OPENSSL_sk_free(stack());
   }
 
   EVP_PKEY* key() const { return key_; }
   X509* certificate() const { return certificate_; }
-  int count() const { return others_ == nullptr ? 0 : open_ssl().OPENSSL_sk_num(stack()); }
-  X509* other(int i) const { return static_cast<X509*>(open_ssl().OPENSSL_sk_value(stack(), i)); }
+  int count() const { return others_ == nullptr ? 0 : ssl_.OPENSSL_sk_num(stack()); }
+  X509* other(int i) const { return static_cast<X509*>(ssl_.OPENSSL_sk_value(stack(), i)); }
 
  private:
   OPENSSL_STACK* stack() const { return reinterpret_cast<OPENSSL_STACK*>(others_); }
 
+  const OpenSsl& ssl_ = open_ssl();
   EVP_PKEY* key_ = nullptr;
   X509* certificate_ = nullptr;
   STACK_OF(X509) * others_ = nullptr;
