@@ -1,5 +1,6 @@
 // A preloaded getaddrinfo that resolves the names in a file, $MOVING_NAMES: lines of a name and an
-// address, which a test changes as an administrator changes those of a DNS server.
+// address, of which a name may have several, and which a test changes as an administrator changes
+// those of a DNS server.
 #define _GNU_SOURCE  // NOLINT(bugprone-reserved-identifier): glibc's name
 #include <dlfcn.h>
 #include <netdb.h>
@@ -22,8 +23,14 @@ int told_getaddrinfo(const char* node, const char* service, const struct addrinf
   const int numeric_only = hints && (hints->ai_flags & AI_NUMERICHOST) != 0;
   char name[256];
   char address[256];
-  int found = 0;
-  while (!found && fscanf(file, "%255s %255s", name, address) == 2) found = strcmp(name, node) == 0;
+  int problem = EAI_NONAME;
+  struct addrinfo** next = result;
+  while (!numeric_only && fscanf(file, "%255s %255s", name, address) == 2) {
+    if (strcmp(name, node) != 0) continue;
+    problem = real(address, service, hints, next);
+    if (problem != 0) break;
+    while (*next) next = &(*next)->ai_next;
+  }
   fclose(file);
-  return real(found && !numeric_only ? address : node, service, hints, result);
+  return next == result ? real(node, service, hints, result) : problem;
 }

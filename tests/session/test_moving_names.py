@@ -1,5 +1,6 @@
 """Servers whose names get another address, as in a container's network: sessions follow them."""
 import os
+import socket
 import unittest
 
 from session_case import SessionTest
@@ -18,9 +19,9 @@ class MovingNames(SessionTest):
         self.port = int(self.old.address.partition(":")[2])
         self.new = self.enterContext(Proxy(self.server.port, at=("127.0.0.2", self.port)))
 
-    def name(self, address):
+    def name(self, *addresses):
         with open(self.names + ".new", "w", encoding="ascii") as file:
-            file.write(f"{NAME} {address}\n")
+            file.writelines(f"{NAME} {address}\n" for address in addresses)
         os.replace(self.names + ".new", self.names)
 
     def start_named(self, *arguments, others=""):
@@ -56,6 +57,18 @@ class MovingNames(SessionTest):
         self.assertIsNone(process.poll())
         self.name("127.0.0.2")
         self.wait_node("/found")
+
+    def test_a_name_of_which_one_address_refuses(self):
+        """The other one's server is slow: it accepts connections, and does not answer."""
+        self.old.close()
+        self.new.close()
+        with socket.create_server(("127.0.0.2", self.port)):
+            self.name("127.0.0.1", "127.0.0.2")
+            process = self.start_named("--connect-timeout", "2s", "-c", "ls /")
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(3, process.returncode)
+        self.assertEqual(f"no connection to {NAME}:{self.port}: reachable, but not serving (frozen, starting, "
+                         "without a quorum, a port for TLS, or not a ZooKeeper server)\n", err.decode())
 
 
 if __name__ == "__main__":

@@ -3,20 +3,18 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "listener.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <arpa/inet.h>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <thread>
-#include <tuple>
 
 namespace zksh {
 namespace {
@@ -27,18 +25,9 @@ using testing::HasSubstr;
 /// Accepts connections one by one, reads four bytes, and handles each as told.
 class FakeServer {
  public:
-  explicit FakeServer(std::function<void(int)> serve)
-      : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    std::ignore = bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size);
-    listen(listener_.get(), 1);
-    getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
+  explicit FakeServer(std::function<void(int)> serve) {
     thread_ = std::jthread([this, serve = std::move(serve)] {
-      while (const Fd client{accept(listener_.get(), nullptr, nullptr)}) {
+      while (const Fd client{accept(listener_.fd(), nullptr, nullptr)}) {
         std::array<char, 4> word{};
         if (recv(client.get(), word.data(), word.size(), MSG_WAITALL) == 4) serve(client.get());
       }
@@ -46,12 +35,12 @@ class FakeServer {
   }
   FakeServer(const FakeServer&) = delete;
   FakeServer& operator=(const FakeServer&) = delete;
-  ~FakeServer() { shutdown(listener_.get(), SHUT_RDWR); }
+  ~FakeServer() { shutdown(listener_.fd(), SHUT_RDWR); }
 
   ServerAnswer answer(std::chrono::milliseconds time, std::size_t most_bytes = 1U << 20U) const {
     ServerQuestion question;
     question.server.host = "127.0.0.1";
-    question.server.port = port_;
+    question.server.port = listener_.port();
     question.word = "srvr";
     const auto answers =
         inquire(std::vector{question}, {.deadline = Clock::now() + time, .most_bytes = most_bytes});
@@ -59,8 +48,7 @@ class FakeServer {
   }
 
  private:
-  Fd listener_;
-  int port_ = 0;
+  Listener listener_;
   std::jthread thread_;
 };
 

@@ -5,11 +5,11 @@
 #include "base/fd.h"
 #include "client/four_letter_word.h"
 #include "failures.h"
+#include "listener.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -19,13 +19,11 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <netinet/in.h>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <stop_token>
 #include <string>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -366,18 +364,9 @@ TEST(FreePorts, AreFreeDifferentAndNotTakenByClients) {
 }
 
 TEST(FourLetterWord, SilentServerIsNotWaitedForForEver) {
-  const Fd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(listener.get(), generic, size), 0);
-  ASSERT_EQ(listen(listener.get(), 1), 0);
-  ASSERT_EQ(getsockname(listener.get(), generic, &size), 0);
-  const int silent = ntohs(address.sin_port);
+  const Listener silent;
   const int nobody = free_ports(1).front();
-  const auto answers = ask_servers({silent, nobody}, "srvr", Clock::now() + 50ms);
+  const auto answers = ask_servers({silent.port(), nobody}, "srvr", Clock::now() + 50ms);
   EXPECT_EQ(answers, (std::vector<std::string>{"", ""}));
 }
 
