@@ -209,6 +209,18 @@ std::string zkcli_usage_of(const Command& command, ZkCliVersion version) {
   return fmt::format("{} {}\n{}", command.name, arguments, options);
 }
 
+bool has_other_name_in_zkcli(const Command& command, std::string_view word) {
+  if (!command.zkcli_syntax || !word.starts_with("--")) return false;
+  const auto name = word.substr(0, word.find('='));
+  const auto has_name = [&](const std::vector<std::string>& names) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  return std::ranges::any_of(command.arguments(), [&](const Argument& argument) {
+    const auto known = argument.names_in(*command.zkcli_syntax);
+    return has_name(argument.names) && !known.empty() && !has_name(known);
+  });
+}
+
 std::optional<std::string> commons_cli_error(const Command& command,
                                              std::span<const std::string> words) {
   if (!command.zkcli_syntax || command.optionless) return std::nullopt;

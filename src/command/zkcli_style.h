@@ -36,6 +36,9 @@ std::string zkcli_usage(ZkCliVersion version);
 /// zkcli_syntax.
 std::string zkcli_usage_of(const Command& command, ZkCliVersion version);
 
+/// Whether a word names an option that zkCli has under another name alone: --ephemeral for its -e.
+bool has_other_name_in_zkcli(const Command& command, std::string_view word);
+
 /// The exception that zkCli's option parser, Apache commons-cli 1.5, throws for a command's words
 /// (without its name): class name and message. nullopt if it accepts them, or is not asked.
 std::optional<std::string> commons_cli_error(const Command& command,

@@ -265,7 +265,8 @@ int Interpreter::execute_line(const std::string& line) {
   return result;
 }
 
-/// Explains once that zkCli's grammar treats zksh's operators as plain words.
+/// Explains once that zkCli's grammar treats zksh's operators as plain words, and knows no long
+/// names of its options.
 void Interpreter::explain_literal(const std::string& line, const std::vector<Word>& words) {
   if (literal_explained_) return;
   const auto operators = operators_in(line);
@@ -277,11 +278,17 @@ void Interpreter::explain_literal(const std::string& line, const std::vector<Wor
     return one != operators.end() &&
            (line[one->begin] != '<' || one->end == word.end || one->end > one->begin + 1);
   };
-  const auto found = std::ranges::find_if(words, is_sign);
+  const auto* const command = words.empty() ? nullptr : command_of(words.front().text);
+  const auto is_long_name = [&](const Word& word) {
+    return !word.quoted && command && has_other_name_in_zkcli(*command, word.text);
+  };
+  const auto found = std::ranges::find_if(
+      words, [&](const Word& word) { return is_sign(word) || is_long_name(word); });
   if (found == words.end()) return;
   literal_explained_ = true;
-  out_.err_line("{} is an ordinary word here, as in zkCli; `zksh -f -` reads zksh's own syntax",
-                out_.shown_in_error(found->text));
+  out_.err_line("{} is {} here, as in zkCli; `zksh -f -` reads zksh's own syntax",
+                out_.shown_in_error(found->text),
+                is_sign(*found) ? "an ordinary word" : "no option");
 }
 
 CommandLine Interpreter::parsed(const std::string& line) const {
