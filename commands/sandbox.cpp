@@ -82,9 +82,11 @@ void act(Context& cx, Sandbox& sandbox, Action action, int server) {
 int run(Context& cx, const Args& a) {
   if (cx.services.sandbox == nullptr)
     throw Error("there is no sandbox here; start one with `zksh --sandbox` or `zksh --sandbox=3`");
-  if (a.action && !a.server)
-    throw SyntaxError(fmt::format("{}: which server?", name_of(action_names, *a.action)));
-  if (a.action) act(cx, *cx.services.sandbox, *a.action, *a.server);
+  const int servers = cx.services.sandbox->size();
+  if (a.action && !a.server && servers > 1)
+    throw SyntaxError(
+        fmt::format("{}: which server, 1 to {}?", name_of(action_names, *a.action), servers));
+  if (a.action) act(cx, *cx.services.sandbox, *a.action, a.server.value_or(1));
   show(cx, *cx.services.sandbox, !a.action);
   return status::ok;
 }
