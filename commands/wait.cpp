@@ -128,9 +128,8 @@ int run(Context& cx, const Args& a) {
   if (once ? !holds_now(cx, path, condition, node)
            : !comes_to_hold(cx, path, condition, time, node)) {
     const bool has_unit = !is_number(a.timeout->substr(a.timeout->size() - 1));
-    throw Error(
-        fmt::format("{}: {} after {}{}", path, unmet(a, node), *a.timeout, has_unit ? "" : " s"),
-        status::timed_out, path);
+    const auto when = once ? "" : fmt::format(" after {}{}", *a.timeout, has_unit ? "" : " s");
+    throw Error(fmt::format("{}: {}{}", path, unmet(a, node), when), status::timed_out, path);
   }
   if (cx.out.json()) print_json(cx, state_json(a, path, node));
   return status::ok;
