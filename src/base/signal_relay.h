@@ -4,11 +4,16 @@
 #include "base/monitor.h"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <optional>
 
 namespace zksh {
+
+/// A signal that comes again within this time of the first counts once: timeout(1) sends it to the
+/// process and then to its group.
+inline constexpr std::chrono::milliseconds one_signal{500};
 
 /// One per process. All members except `offer` may be called from any thread, but not under the
 /// Monitor.

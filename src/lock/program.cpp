@@ -7,7 +7,6 @@
 #include "base/process_setup.h"
 #include "base/process_tree.h"
 #include "base/program_terminal.h"
-#include "base/repeated_signal.h"
 #include "base/signal_relay.h"
 #include "base/text.h"
 #include "lock/hold.h"

@@ -34,8 +34,8 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
 /// ZKSH_LOCK_MODE, ZKSH_LOCK_SESSION (0x…) and ZKSH_LOCK_DEADLINE_MS: if servers stop answering,
 /// the program is dead that many milliseconds after the last answer.
 ///
-/// Signals that would end zksh go to the group instead; a second SIGTERM, a second or more after
-/// the first, becomes SIGKILL for everything. A stop of the command, or a request to release the
+/// Signals that would end zksh go to the group instead; a second SIGTERM (see
+/// one_signal) becomes SIGKILL for everything. A stop of the command, or a request to release the
 /// lock that is to be heeded, ends everything with SIGTERM, and SIGKILL after the grace period; the
 /// status is then the program's. Processes left behind after such an end are ended likewise; those
 /// that a program leaves when it ends by itself keep running, and are ended by the next such

@@ -4,7 +4,6 @@
 #include "base/carried_output.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "base/repeated_signal.h"
 #include "base/signal_relay.h"
 #include "base/time.h"
 #include "client/client.h"
@@ -517,7 +516,7 @@ void leave_session(Supervisor& base, Session& session, int result) {
   if (stay) _exit(result);
 }
 
-/// Says at once why no server can be connected to, while zksh goes on trying. Reports once, and
+/// Says early why no server can be connected to, while zksh goes on trying. Reports once, and
 /// only what is certain: a refused connection or a name that does not resolve, of every server;
 /// whether one answers slowly cannot be known at once.
 class RefusalReport {

@@ -176,10 +176,13 @@ class Signals(LockTest):
         holder.send_signal(signal.SIGTERM)
         self.assertEqual(self.line(holder), "asked")
         begun = time.monotonic()
-        while is_running(program):
+
+        def insist():
             holder.send_signal(signal.SIGTERM)
-            time.sleep(0.05)
-        self.assertGreater(time.monotonic() - begun, 0.5)  # until then they count as the first one
+            return not is_running(program)
+
+        self.wait_until(insist)
+        self.assertGreater(time.monotonic() - begun, 0.4)  # until then they count as the first one
         self.assert_ends(holder, 137)
         self.assertFalse(is_running(program))
         self.assert_free()
@@ -189,11 +192,14 @@ class Signals(LockTest):
         for _ in range(10):
             wrapped = subprocess.Popen(
                 ["timeout", "60", ZKSH, "-s", self.connect, "lock", "/l", "--", "sh", "-c",
-                 "trap 'sleep 0.1; echo clean; exit 3' TERM; echo ready; while :; do sleep 0.01; done"],
-                env=environment(self.directory), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+                 "trap 'echo asked; read line; echo clean; exit 3' TERM; sleep 1000 & echo ready; while :; do wait; done"],
+                env=environment(self.directory), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                bufsize=0)
             self.addCleanup(self.end, wrapped)
             self.assertEqual(self.line(wrapped), "ready")
             wrapped.send_signal(signal.SIGTERM)  # it passes this on as at the end of its time
+            self.assertEqual(self.line(wrapped), "asked")
+            self.send(wrapped, b"go on\n")
             self.assertEqual(self.assert_ends(wrapped, 3)[0], "clean\n")
             self.assert_free()
 
