@@ -3,6 +3,7 @@
 Members of 3.4 end the connection at such a request, so it must not be sent to them, whoever was asked before.
 """
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -65,9 +66,11 @@ class MixedEnsemble(unittest.TestCase):
         self.assertEqual(NODES + 2, len(expected))
         process = self.walk(f"{first.address},{second.address}", "find")
         begun = b"".join(process.stdout.readline() for _ in range(20))
+        process.send_signal(signal.SIGSTOP)  # however long the other one takes to start
         second.start()
         second.wait_mode("leader", "follower")
         first.kill()
+        process.send_signal(signal.SIGCONT)
         found, err = self.finished(process, begun)
         first.start()
         first.wait_mode("leader", "follower")

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,9 +122,9 @@ def started(words, directory, out, typed):
         yield process, lambda: write(b"\x03quit\nquit\n")
 
 
-def play(line, server, directory, at_prompt):
+def play(program, line, server, directory, at_prompt):
     """Whether a line was interrupted, and what is wrong with it; None: nothing. At a prompt each is."""
-    words = [ZKSH, "-s", server, "-t", "4000", "--connect-timeout", "3s", *(() if at_prompt else ("-c", line))]
+    words = [program, "-s", server, "-t", "4000", "--connect-timeout", "3s", *(() if at_prompt else ("-c", line))]
     with tempfile.TemporaryFile() as out:
         with started(words, directory, out, line.encode() + b"\n" if at_prompt else b"") as (process, interrupt):
             waits = not ends_within(process, WAITS)
@@ -146,8 +147,12 @@ def play_all(seeds):
     # In the background it may be ignored, and would be in zksh.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     grammar = Grammar()
-    with Server({"tickTime": "500", "maxClientCnxns": "0"}) as server, tempfile.TemporaryDirectory() as directory:
+    with Server({"tickTime": "500", "maxClientCnxns": "0"}) as server, tempfile.TemporaryDirectory() as directory, \
+            tempfile.TemporaryDirectory() as of_program:
         os.chmod(directory, 0o777)
+        # Nobody may be allowed to see this checkout.
+        os.chmod(of_program, 0o755)
+        program = shutil.copy(ZKSH, of_program)
         znodes = Znodes(server.address)
         for root in range(ROOTS):
             for path in ("", "/a", "/a/b", "/l"):
@@ -155,7 +160,7 @@ def play_all(seeds):
         znodes.connection.close()
 
         def one(seed):
-            waits, fault = play(grammar.line(seed), f"{server.address}/f{seed % ROOTS}", directory, seed % 3 == 0)
+            waits, fault = play(program, grammar.line(seed), f"{server.address}/f{seed % ROOTS}", directory, seed % 3 == 0)
             return waits, fault and f"seed {seed}: {fault}"
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
             done = list(pool.map(one, seeds))
