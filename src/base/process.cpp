@@ -40,6 +40,8 @@ namespace {
 struct StartedChildren {
   std::mutex mutex;
   std::set<pid_t> pids;
+  /// One was started while there was another child already, perhaps one from before zksh's exec.
+  bool met = false;
 };
 
 StartedChildren& started_children() {
@@ -311,6 +313,9 @@ pid_t start_child(const std::function<pid_t()>& fork) {
   auto& started = started_children();
   // The child never uses it, so it need not be unlocked there.
   started.mutex.lock();
+  siginfo_t info{};
+  const bool alone = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+  if (!alone) started.met = true;
   const pid_t child = fork();
   const int problem = errno;
   if (child == 0) return 0;
@@ -329,6 +334,13 @@ void reap_child(pid_t child) {
   const std::lock_guard lock(started.mutex);
   waitpid(child, nullptr, 0);
   started.pids.erase(child);
+}
+
+bool may_adopt_strangers() {
+  if (getpid() == 1) return true;
+  auto& started = started_children();
+  const std::lock_guard lock(started.mutex);
+  return started.met;
 }
 
 std::vector<pid_t> adopted_children() {

@@ -100,6 +100,11 @@ Error cannot_run(const Program& program, int number);
 pid_t start_child(const std::function<pid_t()>& fork);
 /// Waits for such a child to end and reaps it. Blocks.
 void reap_child(pid_t child);
+/// Whether adopted_children may contain others than descendants of the one child that zksh has.
+/// False if it has never had two at a time, and is not the first process of its PID namespace.
+/// From any thread; cheap, while adopted_children reads /proc, and what a process has read of
+/// itself there can delay whoever waits for its end by milliseconds (Linux 6.18).
+bool may_adopt_strangers();
 /// The children that zksh did not start: orphans that it adopted as a subreaper, or children from
 /// before its exec. From any thread.
 std::vector<pid_t> adopted_children();

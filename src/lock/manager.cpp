@@ -208,13 +208,20 @@ std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
     }
     if (!problem.empty()) return;
     lock->status_(held).asked = Clock::now();
-    // First, since without a thread there is no lock.
-    if (!thread_.joinable())
-      thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    start(held);  // first, since without a thread there is no lock
     locks_(held).push_back(lock);
   });
   if (!problem.empty()) throw ValueError(problem);
   return lock;
+}
+
+void LockManager::prepare() {
+  monitor_.with_lock([this](const Monitor::Held& held) { start(held); });
+}
+
+void LockManager::start(const Monitor::Held& /*held*/) {
+  if (thread_.joinable()) return;
+  thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
 }
 
 bool LockManager::await_held(const Lock& lock, Clock::time_point deadline,

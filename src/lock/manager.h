@@ -27,6 +27,9 @@ class LockManager {
   /// As close, without waiting.
   ~LockManager();
 
+  /// Starts the thread, so that `ask` need not: for who waits for something else anyway, such as
+  /// the connection. Throws std::system_error, as `ask`, if there is no thread left.
+  void prepare();
   /// Starts to request a lock, and returns at once. Throws UsageError if this process already has a
   /// lock, or waits for one, on one of the paths: it would wait for itself.
   std::shared_ptr<Lock> ask(LockPlan plan);
@@ -70,6 +73,7 @@ class LockManager {
   std::string summary() const;
 
  private:
+  void start(const Monitor::Held& held);
   void serve(const std::stop_token& stop);
 
   Monitor& monitor_;
@@ -78,7 +82,7 @@ class LockManager {
   LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
   std::unique_ptr<CircleWatch> circles_;
-  std::jthread thread_;  ///< started by the first lock
+  std::jthread thread_;  ///< started by `prepare` or the first lock
 };
 
 /// Whether to end the session although that ends locks of this shell, or jobs: asks at a terminal.

@@ -246,7 +246,9 @@ class LockRun {
     const TimeLimit limit(cx_.client.monitor(), patience(), cx_.stop);
     const auto& path = request_.paths.front();
     cx_.client.ensure_session();
-    owner_ = lock_owner(o_);  // looks the user up while the server answers
+    // While the server answers: the manager's thread starts, and the user is looked up.
+    cx_.services.locks.prepare();
+    owner_ = lock_owner(o_);
     try {
       cx_.client.await_connection(path, limit.stop());
     } catch (const Cancelled&) {

@@ -451,6 +451,8 @@ class ProgramWatch {
   }
 
   [[noreturn]] void leave() const {
+    // zksh, which releases the lock now, must not wait for the processor until this has ended.
+    priority_.restore();
     // What was left running must survive; the death signal only affects the program itself.
     if (program_ != 0) waitpid(program_, nullptr, WNOHANG);
     _exit(status::ok);
@@ -630,14 +632,17 @@ void LockWatchdog::end(Ending how) {
 }
 
 void LockWatchdog::kill_at(BootClock::time_point time) {
-  // A later time needs no wake-up: it is seen when the earlier one has come.
-  if (count_of(time) < shared_->kill_at.exchange(count_of(time))) wake();
+  // A later time needs no wake-up: it is seen when the earlier one has come. Nor does the first,
+  // which is seen when the program is started.
+  const bool earlier = count_of(time) < shared_->kill_at.exchange(count_of(time));
+  if (earlier && shared_->state != WatchdogMemory::State::Idle) wake();
 }
 
 void LockWatchdog::maintain() {
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) == 0 && info.si_pid != 0)
     kill(pid_, SIGCONT);
+  if (!may_adopt_strangers()) return;
   auto adopted = adopted_children();
   // Its children become zksh's only after it has ended, and so not at any of these times.
   if (!is_alive()) return;
