@@ -1,6 +1,5 @@
 // 4lw: send a four-letter word to every server, and print the answers.
 #include "base/mapped.h"
-#include "base/suggestions.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/dry_run.h"

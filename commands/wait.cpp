@@ -1,9 +1,9 @@
 // wait: wait until a node meets a condition.
+#include "base/monitor.h"
 #include "base/regex.h"
 #include "base/time.h"
 #include "client/patient_connection.h"
 #include "command/command.h"
-#include "command/time_limit.h"
 #include "node/node_json.h"
 #include "node/node_wait.h"
 

@@ -1,11 +1,11 @@
 // watch: print the changes of nodes until Ctrl-C.
+#include "base/monitor.h"
 #include "base/process.h"
 #include "base/time.h"
 #include "client/change_stream.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "command/screen.h"
-#include "command/time_limit.h"
 #include "node/change_text.h"
 #include "tree/walk.h"
 

@@ -1,7 +1,6 @@
 // zksh: parses process options, and starts an interactive shell, a script or a single command.
 #include "base/process.h"
 #include "base/process_setup.h"
-#include "base/process_title.h"
 #include "base/secrets.h"
 #include "base/words.h"
 #include "command/report.h"

@@ -1,13 +1,17 @@
-// Monitor: the process's one lock, the values it guards, and waiting for them to change.
+// Monitor: the process's one lock, the values it guards, and waiting for them to change, also for a
+// limited time; and work that is left until a change is done.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <stop_token>
+#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace zksh {
 
@@ -161,6 +165,66 @@ class Guarded {
 
  private:
   T value_{};
+};
+
+/// Requests its stop when `outer` is requested, or when the time has passed. For one thread.
+class TimeLimit {
+ public:
+  /// Starts the time; nullopt means no limit.
+  TimeLimit(Monitor& monitor, std::optional<std::chrono::milliseconds> time,
+            const std::stop_token& outer)
+      : outer_(outer), forward_(outer, Forward{source_}) {
+    if (!time) return;
+    timer_ =
+        std::jthread([this, &monitor, end = Clock::now() + *time](const std::stop_token& gone) {
+          monitor.sleep_until(gone, end);
+          if (!gone.stop_requested()) source_.request_stop();
+        });
+  }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+  ~TimeLimit() = default;
+
+  std::stop_token stop() const { return source_.get_token(); }
+  /// Whether the time has passed and `outer` has not been requested.
+  bool reached() const { return source_.stop_requested() && !outer_.stop_requested(); }
+
+ private:
+  struct Forward {
+    std::stop_source source;
+    void operator()() const { source.request_stop(); }
+  };
+  std::stop_token outer_;
+  std::stop_source source_;
+  std::stop_callback<Forward> forward_;
+  std::jthread timer_;
+};
+
+/// While an instance lives, a Monitor::Listener that is called on this thread may add work, which
+/// runs when the instance is destroyed. Handing the work to another thread would cost a wake-up,
+/// which takes longer than most of the work. Only threads that hold no lock and may be delayed for
+/// a moment have one: those on which the C client delivers answers and events. Neither the change
+/// nor the work may wait (NoWaiting).
+class DeferredCalls {
+ public:
+  DeferredCalls() : outer_(innermost) { innermost = this; }
+  DeferredCalls(const DeferredCalls&) = delete;
+  DeferredCalls& operator=(const DeferredCalls&) = delete;
+  /// Runs the work in the order in which it was added. The work must not throw.
+  ~DeferredCalls() {
+    innermost = outer_;
+    for (const auto& work : work_) work();
+  }
+
+  /// This thread's innermost instance; null if it has none.
+  static DeferredCalls* here() { return innermost; }
+  void add(std::function<void()> work) { work_.push_back(std::move(work)); }
+
+ private:
+  static thread_local inline DeferredCalls* innermost = nullptr;
+  NoWaiting no_waiting_;
+  DeferredCalls* outer_;
+  std::vector<std::function<void()>> work_;
 };
 
 }  // namespace zksh

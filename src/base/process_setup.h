@@ -1,7 +1,9 @@
-// Process setup: the resource limits and descriptors that zksh was started with.
+// Process setup: the resource limits and descriptors that zksh was started with, and the command
+// line that others see.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace zksh {
@@ -19,5 +21,14 @@ void require_threads(std::size_t count, const char* for_what);
 /// The descriptors above stderr that are not close-on-exec: whoever started zksh meant its programs
 /// to inherit them. All that zksh opens for longer than a moment is close-on-exec.
 std::vector<int> inherited_descriptors();
+
+/// Records where the kernel keeps the command line and the environment, for replace_command_line.
+/// Call it once, from main, before anything changes the environment.
+void remember_command_line(char** argv);
+
+/// Replaces the command line of this process as `ps` and `pkill -f` see it; cut if there is too
+/// little room. It may overwrite the environment. Does nothing if none was remembered.
+/// Async-signal-safe.
+void replace_command_line(std::string_view text);
 
 }  // namespace zksh

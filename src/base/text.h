@@ -1,7 +1,9 @@
-// Text: UTF-8, its width on a terminal, and escapes for terminals.
+// Text: UTF-8, its width on a terminal, escapes for terminals, and the words closest to a
+// misspelled one.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,5 +69,12 @@ std::string cut_middle(std::string_view text, std::size_t columns, std::string_v
 /// The text with the first eight digits and `mark` for each guid in it, as 8-4-4-4-12 or as 32
 /// hexadecimal digits: "/l/_c_8fedd093…-lock-0000000004".
 std::string with_short_guids(std::string_view text, std::string_view mark = "…");
+
+/// At most three candidates: the nearest of those that `word` is a prefix of, and those within a
+/// small edit distance (Damerau-Levenshtein, optimal string alignment): one edit, two from seven
+/// letters, three from thirteen. A letter in the wrong case counts half an edit, as does a word
+/// that differs in nothing else.
+std::vector<std::string> suggestions(std::string_view word,
+                                     std::span<const std::string> candidates);
 
 }  // namespace zksh

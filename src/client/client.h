@@ -37,6 +37,15 @@ struct Stat {
   std::int64_t pzxid = 0;
 };
 
+/// How many children have ever been created below the parent, which is the number that its next
+/// sequential child gets. Servers report this counter c as cversion = 2 c - numChildren, in 32 bits
+/// (DataNode.copyStat). So it never goes back, and deletions do not count.
+inline std::int64_t sequence_counter(const Stat& parent) {
+  const auto twice =
+      static_cast<std::uint32_t>(parent.cversion) + static_cast<std::uint32_t>(parent.num_children);
+  return twice / 2;
+}
+
 /// A znode's value: bytes, or null, which is not the same as empty.
 using Data = std::optional<std::string>;
 

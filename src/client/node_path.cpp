@@ -6,6 +6,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
 
 namespace zksh {
 namespace {
@@ -95,6 +98,17 @@ std::string_view parent_path(std::string_view path) {
 std::string_view base_name(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::optional<std::int32_t> sequence_number(std::string_view name) {
+  constexpr std::size_t digits = 10;
+  if (name.size() < digits) return std::nullopt;
+  const auto text = name.substr(name.size() - digits);
+  if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  std::int32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  return number;
 }
 
 }  // namespace zksh

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,5 +35,9 @@ std::string join_path(std::string_view parent, std::string_view child);
 std::string_view parent_path(std::string_view path);
 /// "/a/b" → "b", "/" → "".
 std::string_view base_name(std::string_view path);
+
+/// The number that a server has appended to a sequential node's name: ten digits (%010d). nullopt
+/// if there is none, or it is beyond the counter's end.
+std::optional<std::int32_t> sequence_number(std::string_view name);
 
 }  // namespace zksh

@@ -1,7 +1,7 @@
 // Scheduler: drives any number of fibers, one at a time.
 #include "client/scheduler.h"
 
-#include "base/deferred_calls.h"
+#include "base/monitor.h"
 
 #include <algorithm>
 #include <utility>

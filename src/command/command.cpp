@@ -1,7 +1,7 @@
 // Command: the command table, and what commands share.
 #include "command/command.h"
 
-#include "base/suggestions.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "client/connect_string.h"
 #include "client/node_pattern.h"

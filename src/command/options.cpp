@@ -1,7 +1,6 @@
 // Options: a command's arguments, declared once for parsing, help, manual page and completion.
 #include "command/options.h"
 
-#include "base/suggestions.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "command/given_words.h"

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mapped.h"
-#include "base/suggestions.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "config/settings.h"

@@ -1,6 +1,7 @@
 // run_lock: takes and holds a lock; shared by all commands that take one.
 #include "lock/run_lock.h"
 
+#include "base/monitor.h"
 #include "base/number.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -9,7 +10,6 @@
 #include "client/guarded_client.h"
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"
-#include "command/time_limit.h"
 #include "config/settings.h"
 #include "lock/hold.h"
 #include "lock/program.h"

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "client/node_path.h"
-#include "client/sequence_number.h"
 #include "recipes/lock_flaws.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #include "lock/watchdog.h"
 
 #include "base/process_setup.h"
-#include "base/process_title.h"
 #include "base/process_tree.h"
 #include "base/text.h"
 

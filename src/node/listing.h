@@ -2,9 +2,11 @@
 #pragma once
 
 #include "base/json.h"
-#include "client/missing_chroot.h"
+#include "client/client.h"
+#include "client/diagnose_connection.h"
 #include "command/command.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -124,5 +126,24 @@ void print_stat(Context& cx, const Stat& stat, bool human = false);
 /// Prints a result as print_result does, and with `with_stat` a Stat below, or in the object.
 void print_with_stat(Context& cx, Json json, std::string_view line, bool with_stat,
                      const Stat& stat);
+
+/// Notes for some of the fields; empty: no note.
+struct StatNotes {
+  std::string ctime{};
+  std::string mtime{};
+  std::string ephemeral_owner{};
+  std::string data_length{};
+};
+
+/// The eleven lines "cZxid = 0x2" to "numChildren = 0", each with its newline; a note follows its
+/// field in parentheses. Dates are as Java prints them, in this process's time zone.
+std::string stat_lines(const Stat& stat, const StatNotes& notes = {});
+
+/// Notes for people: how long ago the times are at `now` (milliseconds since 1970), a long length
+/// in KiB or MiB, and `owner`, a description of an ephemeral's session.
+StatNotes human_notes(const Stat& stat, std::int64_t now, const std::string& owner);
+
+/// "3 days ago", "1 minute ago", "just now", "in 2 hours": in the largest unit, rounded down.
+std::string age_text(std::int64_t then, std::int64_t now);
 
 }  // namespace zksh

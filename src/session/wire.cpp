@@ -1,9 +1,9 @@
 // Wire: the event loop of the C client's handles.
 #include "session/wire.h"
 
-#include "base/deferred_calls.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/monitor.h"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,6 @@
 #include "shell/arguments.h"
 
 #include "base/fd.h"
-#include "base/suggestions.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "client/connect_string.h"
@@ -11,8 +10,8 @@
 #include "command/given_words.h"
 #include "command/help.h"
 #include "command/json_fields.h"
-#include "config/drop_in.h"
 #include "config/security_settings.h"
+#include "config/settings.h"
 #include "shell/command_line.h"
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/time.h"
-#include "client/missing_chroot.h"
+#include "client/diagnose_connection.h"
 #include "command/command.h"
 #include "command/line_history.h"
 #include "command/questions.h"

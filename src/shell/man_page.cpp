@@ -7,7 +7,7 @@
 #include "command/help.h"
 #include "command/json_fields.h"
 #include "config/configuration.h"
-#include "config/drop_in.h"
+#include "config/settings.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

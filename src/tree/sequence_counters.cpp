@@ -6,7 +6,6 @@
 #include "base/words.h"
 #include "client/node_path.h"
 #include "client/rehearsal.h"
-#include "client/sequence_number.h"
 #include "command/work.h"
 #include "tree/batch_writer.h"
 #include "tree/tree_record.h"

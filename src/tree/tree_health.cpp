@@ -3,8 +3,7 @@
 
 #include "base/number.h"
 #include "client/node_path.h"
-#include "client/quota_text.h"
-#include "client/sequence_number.h"
+#include "node/quota.h"
 #include "tree/walk.h"
 
 #include <fmt/core.h>

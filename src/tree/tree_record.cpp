@@ -1,7 +1,7 @@
 // TreeRecord: a node as dump, apply and diff see it, and the order of nodes in a subtree.
 #include "tree/tree_record.h"
 
-#include "client/quota_text.h"
+#include "node/quota.h"
 
 #include <fmt/core.h>
 

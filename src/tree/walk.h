@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/client.h"
-#include "client/missed_changes.h"
+#include "client/node_watches.h"
 #include "client/work_limits.h"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Fuzzes the values of quota nodes, and the limits in a dump.
-#include "client/quota_text.h"
 #include "fuzz.h"
+#include "node/quota.h"
 #include "tree/tree_text.h"
 
 namespace zksh::fuzz {

@@ -1,9 +1,8 @@
 // The place of zkCli.sh: how its words are split, options left out, and flags for Java read.
-#include "config/drop_in.h"
-
 #include "base/error.h"
 #include "base/words.h"
 #include "config/security_settings.h"
+#include "config/settings.h"
 #include "shell/arguments.h"
 
 #include <gmock/gmock.h>

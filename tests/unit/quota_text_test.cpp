@@ -1,5 +1,5 @@
 // Quota text: expects the results of StatsTrack of ZooKeeper 3.8.0.
-#include "client/quota_text.h"
+#include "node/quota.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Scheduler: which changes resume which fibers, and what ends them.
 #include "client/scheduler.h"
 
-#include "base/deferred_calls.h"
 #include "base/error.h"
+#include "base/monitor.h"
 
 #include <gtest/gtest.h>
 

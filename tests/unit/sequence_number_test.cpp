@@ -1,5 +1,6 @@
 // Sequence numbers: the counter in a parent's Stat, and the number at the end of a name.
-#include "client/sequence_number.h"
+#include "client/client.h"
+#include "client/node_path.h"
 
 #include <gtest/gtest.h>
 

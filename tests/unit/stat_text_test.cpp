@@ -1,7 +1,6 @@
 // Stat text: the lines that zkCli.sh 3.8.0 prints.
-#include "client/stat_text.h"
-
 #include "base/java.h"
+#include "node/listing.h"
 
 #include <gtest/gtest.h>
 

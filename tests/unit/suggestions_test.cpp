@@ -1,5 +1,5 @@
 // Suggestions: which known words resemble a misspelled one.
-#include "base/suggestions.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // WatcherTable: when a watch is the only one on its node.
-#include "session/watcher_table.h"
+#include "session/handle.h"
 
 #include <gtest/gtest.h>
 
