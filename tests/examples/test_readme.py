@@ -27,7 +27,7 @@ def plain(shown):
     lines = []
     for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]", "", shown).split("\n"):
         while "\b" in line:
-            line = re.sub(r"[^\b]?\b", "", line, count=1)
+            line = re.sub("[^\b]?\b", "", line, count=1)  # not r"": there \b is a word's edge
         lines.append(line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())
     return lines
 
