@@ -35,6 +35,7 @@ def typed(text):
 
 BAD = typed(ATTACK)
 MISSING = typed("/none" + ATTACK)
+NOWHERE = typed("/no/where" + ATTACK)  # a file that cannot be written, even by root
 LOCK = typed("/lock\u202e here")
 
 # Command → lines. {} is each hostile node in turn. What a help text says is not hostile.
@@ -74,7 +75,7 @@ CASES = {
     "exec": ["multi", "create -s {}/s- x", f"set {{}} {BAD}", f"exec {BAD}", "exec --dry-run", "exec", "multi",
              f"set {{}} {BAD}", "create {}/child", "check {}", "exec", "exec"],
     "exists": ["exists {}", f"exists {MISSING}", f"exists -q {BAD}"],
-    "export": ["export {} ~/one", "export / ~/all", f"export {MISSING} ~/none", f"export / {typed('/no/where' + ATTACK)}"],
+    "export": ["export {} ~/one", "export / ~/all", f"export {MISSING} ~/none", f"export / {NOWHERE}"],
     "fg": [f"fg {BAD}", "fg %1"],
     "fill": ["fill -n 2 {}", "fill --dry-run -n 2 {}", f"fill {MISSING}", f"fill -s {BAD} {{}}", f"fill -n {BAD} /"],
     "find": ["find /", "find {} -type persistent", f"find {MISSING}", f"find / -name {BAD}", f"find / -regex {typed('(' + ATTACK)}", f"find / -owner {BAD}",
@@ -101,7 +102,7 @@ CASES = {
     "lock": [f"lock -n {LOCK}", f"lock -w 100ms {LOCK}", "lock {}", "unlock --all", "lock --dry-run {}",
              f"lock --id {BAD} /mine", "locks /mine", f"lock {MISSING}", f"lock /own -- {BAD}",
              f"lock /own -c {typed('exit 3 #' + ATTACK)}", f"lock -w {BAD} /own",
-             f"lock --detach -n {LOCK}", f"lock --detach -w 200ms {LOCK}", f"lock --token-file {MISSING} /own"],
+             f"lock --detach -n {LOCK}", f"lock --detach -w 200ms {LOCK}", f"lock --token-file {NOWHERE} /own"],
     "locks": ["locks {}", f"locks {LOCK}", "locks -r /", f"locks {MISSING}", "lock {}", "locks", "locks --watchers {}",
               "locks -o plain /", "unlock --all"],
     "ls": ["ls {}", "ls -s {}", "ls -s -h {}", "ls -w {}", "create {}/late x", "ls -R /", "ls /", "ls -o plain /", "ls /*",
@@ -163,7 +164,7 @@ CASES = {
 }
 # Words of their own kinds, for what stands in front of every command.
 LINES = [f"{BAD}", f"{typed('gett' + ATTACK)}", f"get {BAD}", f"get / | {BAD}", "get /*none*",
-         f"get / > {MISSING}", "get $'\\q'", f"-o {BAD} get /", f"get -o {BAD} /"]
+         f"get / > {NOWHERE}", "get $'\\q'", f"-o {BAD} get /", f"get -o {BAD} /"]
 # Commands that say nothing of what they were given, here.
 SILENT = {"close", "config", "fg", "kill", "printwatches", "version"}
 EDITOR = """#!/bin/sh
@@ -325,7 +326,7 @@ class HostileTree(ServerTest):
         for command, lines in CASES.items():
             with self.subTest(command=command):
                 self.plant()
-                lines = [line for line in self.lines_of(lines) if MISSING in line or BAD in line]
+                lines = [line for line in self.lines_of(lines) if any(name in line for name in (MISSING, NOWHERE, BAD))]
                 with Terminal([ZKSH, "-o", "json", "-k", "-c", "\n".join(lines)], self.environment()) as terminal:
                     self.check_shown(terminal.finish())
 
