@@ -43,7 +43,8 @@ class ShellCase:
         self.environment = {
             "PATH": f"{self.directory}:/usr/local/bin:/usr/bin:/bin", "HOME": self.directory,
             "TERM": "dumb", "LC_ALL": "C.UTF-8", "ZKSH_SERVER": server.address,
-            "XDG_DATA_HOME": self.directory, "XDG_CONFIG_HOME": self.directory}
+            "XDG_DATA_HOME": self.directory, "XDG_CONFIG_HOME": self.directory,
+            "fish_features": "no-query-term"}  # nobody answers here; from fish 4.1 on it would wait
 
     def start(self, command, arguments, first):
         self.shell = pexpect.spawn(command, arguments, env=self.environment, cwd=self.directory,
