@@ -81,13 +81,22 @@ void name_missing_parent(const Context& cx, const ZkError& error) {
   throw ZkError(missing, " (`create -p` creates the parents, too)");
 }
 
+Acl checked_acl(Context& cx, const Args& a) {
+  try {
+    return acl_argument(cx, *a.acl, a.path, a.force);
+  } catch (const ZkError& error) {
+    if (a.acl->find(':') != std::string::npos || cx.input == Input::Pipe) throw;
+    throw ZkError(error, "; quote a value that contains blanks");
+  }
+}
+
 CreateOp checked(Context& cx, const Args& a) {
   CreateOp op;
   op.ttl = checked_ttl(a);
   op.sequential = a.sequential;
   if (a.ephemeral) op.mode = CreateMode::Ephemeral;
   if (a.container) op.mode = CreateMode::Container;
-  if (a.acl) op.acl = acl_argument(cx, *a.acl, a.path, a.force);
+  if (a.acl) op.acl = checked_acl(cx, a);
   op.path = cx.resolve(a.path, a.sequential);
   refuse_empty(op.acl);
   if (a.data) op.data = value_of(cx, *a.data);

@@ -9,6 +9,9 @@
 #include "tree/tree_record.h"
 #include "tree/walk.h"
 
+#include <filesystem>
+#include <system_error>
+
 namespace zksh::command_export {
 namespace {
 
@@ -39,6 +42,10 @@ std::string file_of(const std::string& directory, std::string_view relative) {
 int run(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
   const auto directory = with_home(a.directory);
+  std::error_code unknown;
+  if (std::filesystem::exists(directory, unknown))
+    throw Error(fmt::format("{} exists already; name a new directory, or remove it first",
+                            cx.out.shown_in_error(directory)));
   std::size_t nodes = 0;
   std::size_t bytes = 0;
   std::size_t ephemerals = 0;

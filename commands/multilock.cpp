@@ -1,5 +1,6 @@
 // multilock: hold several locks, or none.
 #include "base/mapped.h"
+#include "base/process.h"
 #include "lock/run_lock.h"
 
 #include <algorithm>
@@ -28,7 +29,23 @@ void refuse_twice(std::vector<std::string> paths) {
   if (twice != paths.end()) throw ValueError(*twice + " is given twice; it would wait for itself");
 }
 
+/// A program whose -- was forgotten would be locked, word by word.
+void refuse_program(const Args& a) {
+  if (a.lock.runs_program()) return;
+  for (const auto& word : a.paths) {
+    if (word.starts_with('/') || word == a.paths.front()) continue;
+    try {
+      find_program(word);
+    } catch (const Error&) {
+      continue;
+    }
+    throw ValueError(fmt::format(
+        "\"{}\" is a program: write -- before it (or, for the lock, its path from /)", word));
+  }
+}
+
 int run(Context& cx, const Args& a) {
+  refuse_program(a);
   if (a.lock.recipe && *a.lock.recipe != RecipeKind::Fair)
     throw ValueError(fmt::format("--recipe {} cannot be used with several locks",
                                  name_of(recipe_names, *a.lock.recipe)));

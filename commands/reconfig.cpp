@@ -107,11 +107,31 @@ int rehearse(Context& cx, const Reconfiguration& change) {
   return status::ok;
 }
 
+/// The servers' own words tell nothing of it.
+ZkError explained(Context& cx, const ZkError& error, const Reconfiguration& change) {
+  if (cx.input == Input::Pipe) return error;
+  if (error.code() == code::reconfig_disabled)
+    return {error, " (reconfigEnabled=true in the zoo.cfg of every server allows it)"};
+  if (error.code() == code::no_auth)
+    return {ZkError(error.code(), "/zookeeper/config"),
+            ": the servers' superuser may write it (`addauth digest`), and whom its ACL allows to"};
+  if (error.code() != code::bad_arguments) return error;
+  const auto config = cx.client.get_config(Watch::none(), cx.stop);
+  const auto changed = change_membership(parse_membership(config.data.value_or("")), change);
+  return {error, changed.why};
+}
+
 int run(Context& cx, const Args& a) {
   const auto change = requested(a);
   require_newer(cx.client, "/zookeeper/config", "reconfig", cx.stop);
   if (cx.rehearsal) return rehearse(cx, change);
-  const auto config = cx.client.reconfigure(change, cx.stop);
+  const auto config = [&] {
+    try {
+      return cx.client.reconfigure(change, cx.stop);
+    } catch (const ZkError& error) {
+      throw ZkError(explained(cx, error, change));
+    }
+  }();
   const auto text = config.data.value_or("");
   print_with_stat(cx, Json::object().set("config", text),
                   "Committed new configuration:\n" + cx.out.shown_lines(text), a.stat, config.stat);

@@ -24,18 +24,23 @@ struct Elsewhere {
   std::string_view command;
 };
 constexpr auto elsewhere = std::to_array<Elsewhere>({
-    {"?", "help"},        {"\\?", "help"},      {"\\d", "ls"},           {"\\h", "help"},
-    {"\\l", "ls"},        {"\\q", "quit"},      {"\\timing", "timing"},  {"\\watch", "repeat"},
-    {"auth", "addauth"},  {"bg", "jobs"},       {"cat", "get"},          {"chmod", "setAcl"},
-    {"chown", "setAcl"},  {"cls", "clear"},     {"cons", "4lw cons"},    {"copy", "cp"},
-    {"del", "delete"},    {"dir", "ls"},        {"disconnect", "close"}, {"endpoint", "health"},
-    {"envi", "4lw envi"}, {"info", "health"},   {"isro", "4lw isro"},    {"keys", "ls"},
-    {"list", "ls"},       {"ll", "ls"},         {"login", "addauth"},    {"man", "help"},
-    {"member", "config"}, {"mkdir", "create"},  {"mntr", "4lw mntr"},    {"monitor", "watch"},
-    {"move", "mv"},       {"nano", "edit"},     {"open", "connect"},     {"ps", "jobs"},
-    {"put", "set"},       {"rename", "mv"},     {"rmdir", "delete"},     {"ruok", "4lw ruok"},
-    {"scan", "find"},     {"srvr", "4lw srvr"}, {"ttl", "stat"},         {"vi", "edit"},
-    {"vim", "edit"},      {"wchp", "4lw wchp"}, {"wchs", "4lw wchs"},
+    {"?", "help"},           {"\\?", "help"},        {"\\d", "ls"},
+    {"\\h", "help"},         {"\\l", "ls"},          {"\\q", "quit"},
+    {"\\timing", "timing"},  {"\\watch", "repeat"},  {"auth", "addauth"},
+    {"bg", "jobs"},          {"cat", "get"},         {"chmod", "setAcl"},
+    {"chown", "setAcl"},     {"cls", "clear"},       {"cons", "4lw cons"},
+    {"copy", "cp"},          {"del", "delete"},      {"dir", "ls"},
+    {"disconnect", "close"}, {"endpoint", "health"}, {"envi", "4lw envi"},
+    {"info", "health"},      {"isro", "4lw isro"},   {"keys", "ls"},
+    {"list", "ls"},          {"ll", "ls"},           {"login", "addauth"},
+    {"man", "help"},         {"member", "config"},   {"mkdir", "create"},
+    {"mntr", "4lw mntr"},    {"monitor", "watch"},   {"move", "mv"},
+    {"nano", "edit"},        {"open", "connect"},    {"ps", "jobs"},
+    {"put", "set"},          {"rename", "mv"},       {"restore", "apply"},
+    {"rmdir", "delete"},     {"ruok", "4lw ruok"},   {"scan", "find"},
+    {"srvr", "4lw srvr"},    {"ttl", "stat"},        {"undelete", "dump --at"},
+    {"vi", "edit"},          {"vim", "edit"},        {"wchp", "4lw wchp"},
+    {"wchs", "4lw wchs"},
 });
 
 /// Allows patterns in a write's words where quotes are lost.

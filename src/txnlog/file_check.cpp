@@ -196,7 +196,10 @@ class Checker {
   void add_flaw(const Flaw& flaw) {
     using Kind = Flaw::Kind;
     damaged_ = damaged_ || !flaw.harmless;
-    const bool harmless = flaw.harmless && !flaw.is_unbegun();  // nothing is lost, but no start
+    // A member that was too far behind gets the leader's snapshot in place of transactions.
+    const bool bridged = flaw.kind == Kind::Gap && base_ && base_->zxid + 1 >= flaw.before;
+    const bool harmless =
+        bridged || (flaw.harmless && !flaw.is_unbegun());  // nothing is lost, but no start
     const bool is_read =
         !base_ || (flaw.before == 0 ? reads(flaw.file) : flaw.before > base_->zxid);
     const bool stops = flaw.kind != Kind::Gap && flaw.kind != Kind::Unordered &&
@@ -208,7 +211,11 @@ class Checker {
          .from = flaw.after == 0 ? 0 : flaw.after + 1,
          .to = flaw.before == 0 ? 0 : std::max(flaw.before - 1, flaw.after + 1),
          .problem = text.substr(place.size()),
-         .remedy = flaw_remedy(flaw),
+         .remedy = bridged
+                       ? fmt::format("nothing to do for a start, for which {} has them; another "
+                                     "member may have the logs",
+                                     base_->path)
+                       : flaw_remedy(flaw),
          .harmless = harmless},
         !harmless && is_read && stops);
   }

@@ -29,6 +29,7 @@ using Kind = Flaw::Kind;
 
 std::string zxids(const Flaw& flaw) {
   if (flaw.after == 0 && flaw.before == 0) return "";
+  if (flaw.before == flaw.after) return fmt::format(", {}", zxid_text(flaw.after));
   if (flaw.before == 0) return fmt::format(", after {}", zxid_text(flaw.after));
   if (flaw.after == 0) return fmt::format(", before {}", zxid_text(flaw.before));
   return fmt::format(", between {} and {}", zxid_text(flaw.after), zxid_text(flaw.before));
@@ -58,6 +59,8 @@ std::string what_is_wrong(const Flaw& flaw) {
       return "the file ends within its header";
     case Kind::Unordered:
       return "a transaction out of order";
+    case Kind::Repeated:
+      return "a transaction that is written more than once";
     case Kind::Gap:
       return "transactions are missing";
     case Kind::Packed:
@@ -87,6 +90,10 @@ std::string flaw_remedy(const Flaw& flaw) {
       return "remove the file: no transactions are in it, and servers do not start";
     case Kind::UnknownType:
       return "read it with a newer zksh";
+    case Kind::Unordered:
+      return "take the files of another member: servers apply it all the same";
+    case Kind::Repeated:
+      return "nothing to do: to apply it again changes nothing";
     case Kind::Gap:
       return "add the missing logs, or take the files of another member";
     case Kind::Packed:

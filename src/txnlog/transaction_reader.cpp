@@ -113,10 +113,14 @@ bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
             .offset = source.record->offset,
             .bytes = source.record->whole.size(),
             .after = last_zxid_,
-            .before = zxid});
+            .before = zxid,
+            .harmless = kind == Flaw::Kind::Repeated});
   };
   if (any_ && zxid <= last_zxid_) {
-    if (!std::exchange(source.disorder_told, true)) flaw(Flaw::Kind::Unordered);
+    // A member that comes back may write what it is sent again.
+    const bool repeated = body.substr(0, txn_header_size) == last_header_;
+    auto& told = repeated ? source.repeat_told : source.disorder_told;
+    if (!std::exchange(told, true)) flaw(repeated ? Flaw::Kind::Repeated : Flaw::Kind::Unordered);
     return false;
   }
   drop_repeated(source);
@@ -124,6 +128,7 @@ bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
   record_ = *source.record;
   check_gap(zxid);
   last_zxid_ = zxid;
+  last_header_ = body.substr(0, txn_header_size);
   any_ = true;
   if (!parse_transaction(body, txn)) {
     flaw(Flaw::Kind::Malformed);

@@ -44,6 +44,7 @@ class TransactionReader {
     std::unique_ptr<LogFile> log;
     std::optional<LogFile::Record> record{};  ///< not yet returned
     bool disorder_told = false;
+    bool repeat_told = false;
   };
   void report(Flaw flaw);
   const DataFiles::File* next_file() const;
@@ -59,6 +60,7 @@ class TransactionReader {
   std::list<Source> sources_{};
   DataFiles::File opened_{.path = {}, .zxid = INT64_MIN};  ///< the last
   std::int64_t last_zxid_ = 0;
+  std::string last_header_{};  ///< with session, cxid, zxid and time
   std::uint64_t finished_bytes_ = 0;
   std::uint64_t total_bytes_ = 0;
   LogFile* current_ = nullptr;

@@ -19,6 +19,7 @@ TOP, SYNCED = "/f/commands", "/f/synced"
 QUOTA = "/zookeeper/quota"
 TREE = {f"t{branch}{leaf}": f"value of {branch}{leaf}" for branch in ("", *(f"/b{i}" for i in range(8)))
         for leaf in ("", *(f"/n{i}" for i in range(8))) if branch or not leaf}
+NO_NODE_STATUS = 4
 PATIENCE = 60.0  # seconds, for a server that answers
 LOSE_ANSWERS = 0.6  # the part of the runs whose answers are lost for a while
 MOMENT, LONG_TREE = 0.015, 0.4  # seconds, in which one request, or those of a tree, are sent
@@ -249,9 +250,13 @@ class Commands(Actor):
             threading.Thread(target=self._lose_answers, args=(delay, self.random.uniform(0.02, 0.2))).start()
         ended = self.world.finish(attempt, command.text.replace("ROOT", root).encode())
         outcome = OK if ended.status in (command.again or (0,)) else of_status(ended.status)
+        found = self.rounds.servers.ask(lambda znodes: command.read(znodes, root))
+        # A member that is behind has nothing there yet, and a new session may see that.
+        if ended.status == NO_NODE_STATUS in command.again and found != command.after:
+            outcome = UNKNOWN
+            self.world.count("commands that saw the past")
         self.world.count(f"{name}: {outcome}")
         self.world.count(f"commands {outcome}")
-        found = self.rounds.servers.ask(lambda znodes: command.read(znodes, root))
         fault = command.fault(outcome, found)
         if outcome == FAILED and ended.status not in (NO_CONNECTION, EXPIRED):
             fault = "failed for no fault"

@@ -48,6 +48,39 @@ void fill(const LogDirectory& directory) {
   directory.write("log.1", log_bytes(sound_bodies(), 64));
 }
 
+TEST(FileCheck, ATransactionWrittenTwiceIsHarmless) {
+  const LogDirectory directory;
+  directory.write("snapshot.2", snapshot_bytes({{"/a", "y"}}, 2));
+  auto bodies = sound_bodies();
+  bodies.push_back(bodies.back());
+  bodies.push_back(bodies.back());
+  directory.write("log.1", log_bytes(bodies, 64));
+  const auto checked = check(directory);
+  EXPECT_EQ(checked.texts(), "harmless: a transaction that is written more than once, 0x3; " +
+                                 std::to_string(bodies.back().size() + 13) +
+                                 " bytes passed over\n");
+  EXPECT_TRUE(checked.result.starts);
+  EXPECT_EQ(checked.result.problems, 0U);
+}
+
+TEST(FileCheck, AGapBeforeTheSnapshotIsHarmless) {
+  const LogDirectory directory;
+  directory.write("log.1", log_bytes({create_body(1, "/a", "x")}, 64));
+  directory.write("snapshot.5", snapshot_bytes({{"/a", "y"}}, 5));
+  directory.write("log.6", log_bytes({set_body(6, "/a", "z", 3)}, 64));
+  const auto bridged = check(directory);
+  EXPECT_THAT(bridged.texts(),
+              HasSubstr("harmless: transactions are missing, between 0x1 and 0x6"));
+  EXPECT_THAT(bridged.findings.at(0).remedy, HasSubstr("snapshot.5 has them"));
+  EXPECT_EQ(bridged.result.problems, 0U);
+
+  const LogDirectory later;
+  later.write("snapshot.0", snapshot_bytes({}, 0));
+  later.write("log.1", log_bytes({create_body(1, "/a", "x")}, 64));
+  later.write("log.6", log_bytes({set_body(6, "/a", "z", 3)}, 64));
+  EXPECT_EQ(check(later).result.problems, 1U);
+}
+
 TEST(FileCheck, SoundFiles) {
   const LogDirectory directory;
   fill(directory);
