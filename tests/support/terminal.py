@@ -55,7 +55,9 @@ class Terminal:
     def read_until(self, pattern, start=0, seconds=30):
         """Reads until the pattern stands behind `start`; returns where it ends."""
         until = time.monotonic() + seconds
-        while not (found := re.compile(pattern).search(self.bytes, start)):
+        at, longest_match = start, 1 << 16
+        while not (found := re.compile(pattern).search(self.bytes, at)):
+            at = max(start, len(self.bytes) - longest_match)
             if not self._read(until):
                 raise AssertionError(f"no {pattern!r} in {self.bytes[start:]!r}")
         return found.end()
