@@ -184,7 +184,7 @@ bool is_semaphore(const std::vector<std::string>& names) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(names, name) != names.end();
   };
-  return has("locks") && has("leases");
+  return has("leases") && (has("locks") || names.size() == 1);
 }
 
 }  // namespace zksh

@@ -94,7 +94,8 @@ LockQueue make_lock_queue(std::vector<std::string> names,
 /// contenders this costs a tenth of a LockQueue. nullopt: use a LockQueue.
 std::optional<LockPlace> plain_place(const std::vector<std::string>& names, std::string_view own);
 
-/// Whether a node with these children is a semaphore.
+/// Whether a node with these children is a semaphore: "locks" and "leases". Servers remove "locks",
+/// a container, a minute after the last who asked for a lease.
 bool is_semaphore(const std::vector<std::string>& names);
 
 }  // namespace zksh

@@ -236,6 +236,21 @@ TEST_F(LockReaderTest, ASemaphore) {
   EXPECT_THAT(reader.read({})->semaphore->leases, IsEmpty());
 }
 
+TEST_F(LockReaderTest, ASemaphoreWhoseEmptyQueueTheServerHasRemoved) {
+  for (const auto* path : {"/l", "/l/leases"}) create(path);
+  enter("/l/leases", "lease-", "b");
+  auto reading = reader.read({});
+  ASSERT_TRUE(reading->semaphore);
+  EXPECT_THAT(reading->semaphore->leases, SizeIs(1));
+  EXPECT_THAT(reading->names, IsEmpty());
+  create("/l/locks");
+  enter("/l/locks", "lock-", "a");
+  EXPECT_TRUE(changed());
+  reading = reader.read({});
+  ASSERT_TRUE(reading->semaphore);
+  EXPECT_THAT(reading->names, SizeIs(1));
+}
+
 TEST_F(LockReaderTest, CountsItsOwnWatchEvents) {
   create("/l");
   const auto first = enter("/l", "lock-", "a");
