@@ -270,6 +270,7 @@ class LockKeeper {
           return client_.state(held) == SessionState::Closed ||
                  client_.closed_session(held) == session_;
         });
+        change([&](LockStatus& status) { status.closed_here = closed; });
         lost_ = closed ? "the session was closed" : "the session expired";
         co_return;
       }

@@ -95,6 +95,7 @@ struct LockStatus {
   bool unwanted = false;     ///< the program must end: this shell wants to release the lock
   int nested = 1;            ///< how often this shell has locked it
   bool forgotten = false;    ///< for Lost: its owner knows; its remaining nodes are still removed
+  bool closed_here = false;  ///< for Lost: this shell has closed the session
   std::optional<LockEnd> end{};
   std::string reason{};        ///< for Lost, for the user: "the session expired"
   std::exception_ptr error{};  ///< for Refused

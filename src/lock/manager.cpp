@@ -260,6 +260,18 @@ std::shared_ptr<Lock> LockManager::find(const std::string& path) const {
   });
 }
 
+std::shared_ptr<Lock> LockManager::lost() const {
+  return monitor_.with_lock([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
+    for (const auto& lock : locks_(held)) {
+      const auto& status = lock->status(held);
+      const bool awaited = lock->plan().awaited;  // its own command returns it
+      if (status.end == LockEnd::Lost && !is_over(status) && !status.closed_here && !awaited)
+        return lock;
+    }
+    return nullptr;
+  });
+}
+
 GuardedClient::Guards LockManager::guards(const Monitor::Held& held) const {
   GuardedClient::Guards all;
   for (const auto& lock : locks_(held)) {

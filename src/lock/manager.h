@@ -46,6 +46,9 @@ class LockManager {
   /// Releases a lock under which no program runs any more. If no server answers, waits for 3 s; the
   /// manager continues, and in the end the session's end releases the lock.
   void give_back(Lock& lock);
+  /// What a script must not pass over: a lock that was lost, and neither confirmed by `unlock` nor
+  /// ended by a `close` or `connect` of this shell; null if there is none.
+  std::shared_ptr<Lock> lost() const;
   /// Removes a lost lock from those that need an `unlock`. Its nodes, for which others wait in vain
   /// while the session lasts, are still removed when a server answers again.
   void forget(const Lock& lock);

@@ -13,8 +13,10 @@
 #include "command/report.h"
 #include "command/screen.h"
 #include "command/zkcli_style.h"
+#include "lock/manager.h"
 #include "node/quota.h"
 #include "node/value.h"
+#include "recipes/recipe.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -405,7 +407,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
   const bool rehearsed =
       command.writes && requests_dry_run(command, arguments, data_flags(input_, given.quoted));
-  if (!rehearsed) refuse_writes(command);
+  if (!rehearsed) refuse(command);
   std::optional<DryRun> dry_run;
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
   auto cx = context_for(command, given, dry_run ? &*dry_run : nullptr);
@@ -519,7 +521,12 @@ int Interpreter::read_at_once(const std::vector<PlannedRead>& reads) {
   return first_failure;
 }
 
-void Interpreter::refuse_writes(const Command& command) const {
+/// Throws Error if the command must not run here: a write while this zksh is read-only, or what may
+/// rely on a lock that a script has lost.
+void Interpreter::refuse(const Command& command) const {
+  if (const auto lock = command.needs == Needs::Session ? lost_lock() : nullptr)
+    throw LockLost(fmt::format("{} was not run: {} is lost ({}); `unlock` confirms that",
+                               command.name, lock->name(), lock->status().reason));
   const auto& protection = around_.services.protection;
   // A transaction may read. What it cannot do, its operations are refused for.
   if (!command.writes || command.allowed_in_transaction || !protection.read_only) return;
@@ -528,6 +535,10 @@ void Interpreter::refuse_writes(const Command& command) const {
           "{} refused: this zksh is read-only{}", command.name,
           protection.profile.empty() ? "" : fmt::format(" (profile {})", protection.profile)),
       status::read_only);
+}
+
+std::shared_ptr<Lock> Interpreter::lost_lock() const {
+  return input_ == Input::Terminal ? nullptr : around_.services.locks.lost();
 }
 
 bool Interpreter::has_session() const {
@@ -594,7 +605,7 @@ int Interpreter::begin(const std::string& line, bool is_kept, std::optional<Begu
     begin_command(command->name);
     if (!has_session()) return not_connected();
     try {
-      refuse_writes(*command);
+      refuse(*command);
       if (!halved_) halved_.emplace(context_for(*command, words, nullptr));
       halved_->words = words.texts;
       halved_->quoted = words.quoted;

@@ -22,6 +22,7 @@
 namespace zksh {
 
 class DryRun;
+class Lock;
 
 /// Runs the lines of one source, one after another, on one thread.
 class Interpreter {
@@ -82,6 +83,9 @@ class Interpreter {
   /// The signal that a program got in zksh's place, after which zksh must exit too; nullopt if
   /// lines are typed at a terminal.
   std::optional<int> ended_by() const { return ended_by_; }
+  /// In a script, a lock on which its lines may rely, and which is lost (LockManager::lost); null
+  /// if there is none.
+  std::shared_ptr<Lock> lost_lock() const;
 
  private:
   /// A line's words; `quoted` has a flag for each of them, or is empty.
@@ -122,7 +126,7 @@ class Interpreter {
   void start_job(const std::string& line) const;
   std::optional<Clock::time_point> timed_since() const;
   void print_time(std::optional<Clock::time_point> begin);
-  void refuse_writes(const Command& command) const;
+  void refuse(const Command& command) const;
   int finish(int result);
   /// With --pipe, errors name their line, unlike zkCli's.
   bool speaks_as_zkcli() const {

@@ -55,7 +55,8 @@ struct InFlight {
 /// (Command::start) does not wait for the answers of earlier ones, which the servers process in
 /// order anyway; any other command waits until all before it have ended. Results and errors are
 /// printed in the order of the lines; errors name `name` and the line. A failure does not end the
-/// run, but a missing connection does. When the input pauses, everything is finished and printed.
+/// run, but a missing connection or a lost lock does. When the input pauses, everything is finished
+/// and printed.
 ///
 /// If the connection is lost, the outcome of each unanswered write is reported as unknown; a read
 /// is sent again unless a write in a later line may have changed what it reads.
@@ -127,7 +128,7 @@ class Pipeline {
     }
     next.begun = std::move(*begun);
     next.reported = out_.place_shown();
-    cut_off_ = !next.begun.sent.is_pending() && next.begun.sent.finish() == status::no_connection;
+    if (!next.begun.sent.is_pending()) cut_off_by(next.begun.sent.finish());
     bytes_ += next.line.size();
     next.in_flight = flight_.size() + 1;
     next.sent_at = Clock::now();
@@ -138,7 +139,14 @@ class Pipeline {
     out_.set_place({name_, number_});
     const int result = interpreter_.run_line(line);
     count(number_, result, out_.place_shown());
+    if (result == status::lock_lost) cut_off_by(result);
     flush();
+  }
+
+  /// Ends the run if the other lines would fail for the same reason.
+  void cut_off_by(int result) {
+    if (result == status::no_connection) cut_off_ = "no connection";
+    if (result == status::lock_lost) cut_off_ = "the lock is lost";
   }
 
   /// Waits until half of the lines in flight are answered, so that one wake-up serves many lines.
@@ -292,7 +300,7 @@ class Pipeline {
   void report_end() {
     if (cut_off_)
       out_.err_line_regardless(
-          fmt::format("{}:{}: stopped: no connection; the rest was not sent", name_, number_));
+          fmt::format("{}:{}: stopped: {}; the rest was not sent", name_, number_, cut_off_));
     if (settings_.quiet) return;
     if (out_.json())
       out_.err_regardless(Json::object().set("ok", done_).set("failed", failed_).text() + '\n');
@@ -315,7 +323,7 @@ class Pipeline {
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
   int first_failure_ = status::ok;
-  bool cut_off_ = false;                  ///< there is no connection
+  const char* cut_off_ = nullptr;         ///< why no more is sent; null: more is
   bool at_end_ = false;                   ///< of the input
   std::optional<std::size_t> left_out_;   ///< the line that was read last, and not run
   std::optional<std::size_t> cut_short_;  ///< the line that was being finished at the stop
@@ -427,7 +435,8 @@ int Run::lines(const Lines& lines) const {
     }
     if (result == status::ok) continue;
     if (first_failure == status::ok) first_failure = result;
-    if (after_failure == AfterFailure::GoOn && !was_about_locks()) continue;
+    const bool goes_on = !was_about_locks() && result != status::lock_lost;
+    if (after_failure == AfterFailure::GoOn && goes_on) continue;
     if (after_failure == AfterFailure::NameLine) {
       if (!lines.name.empty() && !out.json())
         out.err_line("{}: failed (status {})", place_text(lines, line), result);
@@ -517,6 +526,8 @@ int run_scripts(Interpreter& interpreter, Output& out, const Arguments& argument
           left, left == 1 ? "was" : "were", first_failure);
     break;
   }
+  // Otherwise the loss would not be told by the status.
+  if (first_failure == status::ok && interpreter.lost_lock()) return status::lock_lost;
   return first_failure;
 }
 

@@ -5,7 +5,8 @@ import unittest
 from lock_case import LockTest
 from server import needs
 
-LOST = "the lock /l is lost; this write was refused and changed nothing\n"
+# What the servers refuse, and what is not even sent since the loss is known.
+LOST = "the lock /l is lost; this write was refused and changed nothing\n|set was not run: /l is lost "
 
 
 class Guard(LockTest):
@@ -70,13 +71,15 @@ class Guard(LockTest):
         self.assert_ends(process, 76, LOST)
         self.assertEqual(self.data(), b"new")
 
-    def test_another_lock_of_the_shell_does_not_matter(self):
-        process = self.holder()
+    def test_another_lock_of_the_shell_guards_nothing(self):
+        """Its loss keeps a script from going on, until it is confirmed."""
+        process = self.holder("--keep-going")
         self.send(process, b"lock /other\n")
         self.wait_said(process, "acquired /other ")
         self.take_away("/other")
-        self.send(process, b"set /data new\n")
-        self.assert_ends(process, 0)
+        self.wait_said(process, "lost /other")
+        self.send(process, b"set /data refused\nunlock /other\nset /data new\n")
+        self.assert_ends(process, 76, "set was not run: /other is lost ")
         self.assertEqual(self.data(), b"new")
 
     @needs(3, 5)  # containers
