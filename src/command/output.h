@@ -199,6 +199,8 @@ class Output {
   void await_printed(Clock::time_point deadline = Clock::time_point::max()) {
     queue_.await_written(deadline, stop_);
   }
+  /// The same, without a deadline, and false if standard output cannot be written, or on a stop.
+  bool await_accepted() { return queue_.await_accepted(stop_); }
   /// See OutputQueue.
   void hold_back(std::function<bool()> spoils) { queue_.hold_back(std::move(spoils)); }
   /// The number of bytes that anybody has printed so far, on both streams.

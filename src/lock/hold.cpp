@@ -147,10 +147,7 @@ class DetachedHolder {
     pass_on_errors_left();
     if (stopping) throw Cancelled();
     if (held_.empty()) return ended_.value_or(status::failure);
-    if (cx_.out.json())
-      cx_.out.line("{},\"pid\":{}}}", held_.substr(0, held_.rfind('}')), pid_);
-    else
-      cx_.out.line("{} {}", cx_.out.shown(held_), pid_);
+    tell();
     return status::ok;
   }
 
@@ -166,6 +163,7 @@ class DetachedHolder {
     words.insert(words.end(), options.begin(), options.end());
     // This zksh reads its result and passes on its messages, so the format is this command's.
     const auto* const format = cx_.out.json() ? "--output=json" : "--output=plain";
+    if (cx_.services.locks.quiet()) words.emplace_back("-q");
     for (const auto& word : {std::string("-s"), cx_.client.server(), std::string("-t"),
                              std::to_string(cx_.client.negotiated_timeout()), std::string(format)})
       words.push_back(word);
@@ -182,6 +180,25 @@ class DetachedHolder {
     words.insert(words.end(), {"-c", as_words(holding_command(command))});
     sh.words = std::move(words);
     return sh;
+  }
+
+  /// If nobody can learn what to end, the holder is ended: it would have the lock for ever.
+  void tell() {
+    try {
+      if (cx_.out.json())
+        cx_.out.line("{},\"pid\":{}}}", held_.substr(0, held_.rfind('}')), pid_);
+      else
+        cx_.out.line("{} {}", cx_.out.shown(held_), pid_);
+      if (!cx_.out.await_accepted()) throw Cancelled();
+    } catch (const Error&) {
+      kill(pid_, SIGTERM);
+      while (!ended_) {
+        pollfd waiting = poll_entry(control_);
+        if (poll(&waiting, 1, -1) > 0) take_control();
+      }
+      pass_on_errors_left();
+      throw;
+    }
   }
 
   /// Returns an empty text at the end.

@@ -8,6 +8,7 @@ import unittest
 
 from lock_case import LockTest
 from running_processes import is_running
+from zksh import ZKSH
 
 
 class Hold(LockTest):
@@ -130,6 +131,23 @@ class Detach(LockTest):
         self.assertEqual(self.run_zksh("unlock", node)[0], 0)
         self.wait_ended(pid)
         self.assert_free()
+
+    def test_without_a_result_it_is_ended(self):
+        """Nobody would know what to end."""
+        for redirection, status in ((">/dev/full", 1), (">&-", 1), ("| true", 141)):
+            with self.subTest(redirection):
+                run = subprocess.run(["bash", "-o", "pipefail", "-c", f'"$0" -s "$1" lock --detach /l {redirection}', ZKSH,
+                                      self.connect], capture_output=True, text=True, timeout=30, check=False)
+                self.assertEqual(run.returncode, status, run.stderr)
+                self.assertIn("released /l", run.stderr)
+                self.assert_free()
+        self.assertEqual(self.run_zksh("-c", "lock --detach /l > /dev/full")[0], 1)
+        self.assert_free()
+
+    def test_quiet(self):
+        status, out, err = self.run_zksh("-q", "lock", "--detach", "/l")
+        self.kill_at_end(int(out.split()[-1]))
+        self.assertEqual((status, err), (0, ""))
 
     def test_term_ends_it(self):
         _, pid = self.detach()
