@@ -4,6 +4,7 @@
 #include "lock/run_lock.h"
 
 #include <algorithm>
+#include <span>
 
 namespace zksh::command_multilock {
 namespace {
@@ -32,13 +33,8 @@ void refuse_twice(std::vector<std::string> paths) {
 /// A program whose -- was forgotten would be locked, word by word.
 void refuse_program(const Args& a) {
   if (a.lock.runs_program()) return;
-  for (const auto& word : a.paths) {
-    if (word.starts_with('/') || word == a.paths.front()) continue;
-    try {
-      find_program(word);
-    } catch (const Error&) {
-      continue;
-    }
+  for (const auto& word : std::span(a.paths).subspan(1)) {
+    if (word.starts_with('/') || !is_program(word)) continue;
     throw ValueError(fmt::format(
         "\"{}\" is a program: write -- before it (or, for the lock, its path from /)", word));
   }

@@ -40,13 +40,18 @@ namespace {
 struct StartedChildren {
   std::mutex mutex;
   std::set<pid_t> pids;
-  /// One was started while there was another child already, perhaps one from before zksh's exec.
-  bool met = false;
+  /// One was started beside another child, perhaps one from before zksh's exec.
+  bool were_several = false;
 };
 
 StartedChildren& started_children() {
   static StartedChildren all;
   return all;
+}
+
+bool has_child() {
+  siginfo_t info{};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
 bool is_file(const std::string& path) {
@@ -243,6 +248,15 @@ std::string find_program(const std::string& name) {
   throw Error(fmt::format("cannot run {}: {}", refused, reason), status::cannot_run);
 }
 
+bool is_program(const std::string& name) {
+  try {
+    find_program(name);
+    return true;
+  } catch (const Error& error) {
+    return error.exit_status() != status::program_not_found;
+  }
+}
+
 std::vector<std::string> shell_words(const std::string& text) {
   const char* const shell = std::getenv("SHELL");
   return {shell && *shell ? shell : "/bin/sh", "-c", text};
@@ -313,9 +327,7 @@ pid_t start_child(const std::function<pid_t()>& fork) {
   auto& started = started_children();
   // The child never uses it, so it need not be unlocked there.
   started.mutex.lock();
-  siginfo_t info{};
-  const bool alone = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
-  if (!alone) started.met = true;
+  if (has_child()) started.were_several = true;
   const pid_t child = fork();
   const int problem = errno;
   if (child == 0) return 0;
@@ -340,7 +352,7 @@ bool may_adopt_strangers() {
   if (getpid() == 1) return true;
   auto& started = started_children();
   const std::lock_guard lock(started.mutex);
-  return started.met;
+  return started.were_several;
 }
 
 std::vector<pid_t> adopted_children() {

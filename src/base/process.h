@@ -61,6 +61,8 @@ struct Program {
 /// The file of a program, found as a shell does. Throws Error with status 127 if there is none, 126
 /// if it cannot be executed.
 std::string find_program(const std::string& name);
+/// Whether there is such a file, even if it cannot be executed.
+bool is_program(const std::string& name);
 /// The words that run a text: $SHELL -c, or /bin/sh -c if that is not set.
 std::vector<std::string> shell_words(const std::string& text);
 

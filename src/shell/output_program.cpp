@@ -43,13 +43,7 @@ std::string wanted_pager(const std::string& setting) {
 /// Whether the program seems to exist.
 bool may_run(const std::string& name) {
   // Leave what needs expansion to the shell.
-  if (name.find_first_of("$`\"'\\=(){}<>|&;*?~") != std::string::npos) return true;
-  try {
-    find_program(name);
-    return true;
-  } catch (const Error& error) {
-    return error.exit_status() != status::program_not_found;
-  }
+  return name.find_first_of("$`\"'\\=(){}<>|&;*?~") != std::string::npos || is_program(name);
 }
 
 OutputProgram::Plan whole_screen(OutputProgram::Plan plan) {
@@ -181,7 +175,8 @@ void OutputProgram::ended(int result) {
   lent_ = false;
   if (terminal_fd_ >= 0) plan_.queue.hold_back({});
   if (written_) check_reader();
-  if (result > status::signal_base && result != status::signal_base + SIGPIPE) {
+  // The user has ended both with a key. As in sh, any other end is seen by what is written.
+  if (result == status::signal_base + SIGINT || result == status::signal_base + SIGQUIT) {
     reader_gone_ = true;
     command_stop_.request_stop();
   }
