@@ -113,8 +113,9 @@ ZkError explained(Context& cx, const ZkError& error, const Reconfiguration& chan
   if (error.code() == code::reconfig_disabled)
     return {error, " (reconfigEnabled=true in the zoo.cfg of every server allows it)"};
   if (error.code() == code::no_auth)
-    return {ZkError(error.code(), "/zookeeper/config"),
-            ": the servers' superuser may write it (`addauth digest`), and whom its ACL allows to"};
+    return {
+        ZkError(error.code(), "/zookeeper/config"),
+        ": the servers' superuser may write it, and whoever has w in its ACL (`help reconfig`)"};
   if (error.code() != code::bad_arguments) return error;
   const auto config = cx.client.get_config(Watch::none(), cx.stop);
   const auto changed = change_membership(parse_membership(config.data.value_or("")), change);
