@@ -25,7 +25,7 @@ struct Flaw {
     Torn,         ///< the last record is incomplete
     Empty,        ///< a file without a byte
     NoHeader,     ///< without a whole header
-    Unordered,    ///< a zxid below the one before
+    Unordered,    ///< a zxid that is not above the one before
     Repeated,     ///< the transaction before, once more
     Gap,          ///< transactions are missing
     Packed,       ///< compressed by gzip, perhaps a log
