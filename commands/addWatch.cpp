@@ -42,15 +42,9 @@ extern const Command addWatch_command = make_command<Args>(
          "were created or written meanwhile (several writes are one event). Of nodes that were "
          "deleted below a recursive watch, only the parent is known: NodeChildrenChanged of the "
          "parent stands for them, unless a child was created there later: that hides "
-         "it.\n\nServers before 3.6, and those that do not tell their "
-         "version (srvr), have no such watches, so zksh emulates them: it sets "
-         "an ordinary watch on every node, and after each event sets it again and reads what has "
-         "changed. No change is missed, but several changes in quick succession can show as fewer "
-         "events, and events of different nodes can arrive in another order. Each node costs the "
-         "server two watches. Nodes that this session may not read are named once; what is below "
-         "them is not watched. The nodes may take about 1 GiB of memory: a new watch beyond "
-         "that fails, and if new nodes exceed it, all these watches are removed, with a warning. "
-         "After a lost connection everything is read again, and the missed changes are reported.",
+         "it.\n\nServers have such watches from 3.6 on, and servers before 3.9 keep one mode for a "
+         "node, "
+         "whoever set it. A server that does not tell its version (srvr) counts as older.",
      .examples = {{"addWatch /app", "Print every change at and below /app."},
                   {"addWatch -m PERSISTENT /app/jobs",
                    "Only the node and its list of children; it need not exist yet."}},

@@ -1,26 +1,29 @@
-// ChangeStream: follows the events of a WatchedTree and the state of the session.
+// ChangeStream: follows the events of watches and the state of the session.
 #include "client/change_stream.h"
 
 #include "base/time.h"
 #include "client/patient_connection.h"
+#include "client/server_version.h"
 #include "client/work_limits.h"
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
+#include <limits>
+#include <ranges>
 
 namespace zksh {
 
 ChangeStream::ChangeStream(Client& client, Options options)
     : client_(client),
       options_(std::move(options)),
-      tree_(client, mailbox_),
-      watches_(client, mailbox_, options_.survey) {}
+      // With values, what was missed is found by comparing with what is kept.
+      watches_(client, mailbox_, options_.values ? Survey{} : options_.survey) {}
 
 ChangeStream::~ChangeStream() {
   listener_.reset();
   watches_.clear();
-  for (const auto& path : options_.paths) tree_.remove(path, std::nullopt);
+  if (options_.recursive) return;
+  for (const auto& path : options_.paths) client_.forget_watches(path, mailbox_);
 }
 
 /// Puts session events into the mailbox, in order with the watch events.
@@ -38,52 +41,43 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
     if (!subject) hear(held);
   });
   constexpr int most_repeats = 10;  // an answer itself may be what ends the connection
-  for (int repeats = 0; !set_up(stop); ++repeats) {
+  for (int repeats = 0;; ++repeats) {
+    const auto began = Clock::now();
+    if (set_up(stop)) break;
     if (repeats == most_repeats) throw ZkError(code::connection_loss, options_.paths.front());
     watches_.clear();
-    tree_.clear();
     known_.clear();
-    unreported_.clear();
-    await_reconnection(client_, options_.paths.front(), tree_.last_answer(), stop);
+    kept_bytes_ = 0;
+    due_.clear();
+    await_reconnection(client_, options_.paths.front(), began, stop);
     require_same_servers();
     skip_events();
   }
-  return is_native_ ? present_native(stop) : present();
+  return present(stop);
 }
 
-/// Watches and reads everything. Returns false if the connection was lost meanwhile.
+/// Sets all watches, and reads what is kept. Returns false if the connection was lost meanwhile.
 bool ChangeStream::set_up(const std::stop_token& stop) {
-  is_native_ = options_.recursive && !options_.values;
-  if (is_native_) {
-    const bool is_set_up = set_up_native(stop);
-    if (is_native_) return is_set_up;
-  }
-  for (const auto& path : options_.paths)
-    tree_.add(path, options_.recursive ? WatchMode::Recursive : WatchMode::Persistent);
-  const int result = tree_.catch_up(stop);
-  if (is_repeatable_failure(result)) return false;
-  if (result != code::ok) throw ZkError(result, options_.paths.front());
-  if (const auto hidden = tree_.hidden_root()) throw ZkError(code::no_auth, *hidden);
-  std::vector<NodeChange> ignored;
-  report(false, ignored, stop);
-  return unreported_.empty();
-}
-
-/// As set_up, unless the server is too old: then is_native_ is false.
-bool ChangeStream::set_up_native(const std::stop_token& stop) {
-  for (const auto& path : options_.paths) {
-    const int result = watches_.add_at_server(path, WatchMode::Recursive, stop);
-    if (result == code::unimplemented) {
-      watches_.clear();
-      is_native_ = false;
-      return true;
+  if (options_.recursive) {
+    for (const auto& path : options_.paths) {
+      const int result = watches_.add(path, WatchMode::Recursive, stop);
+      if (is_repeatable_failure(result)) return false;
+      if (result != code::ok) throw with_version_for_watches(client_, ZkError(result, path));
     }
-    if (is_repeatable_failure(result)) return false;
-    if (result != code::ok) throw ZkError(result, path);
+    if (const auto hidden = watches_.take_hidden(); !hidden.empty())
+      throw ZkError(code::no_auth, hidden.front());
+    if (!options_.values) return true;
+    for (const auto& [path, stat] : survey(stop)) due_.push_back({.path = path});
+  } else {
+    for (const auto& path : options_.paths) due_.push_back({.path = path});
   }
-  if (const auto hidden = watches_.take_unlistable(); !hidden.empty())
-    throw ZkError(code::no_auth, hidden.front());
-  return true;
+  if (!read(stop)) return false;
+  for (auto& node : std::exchange(due_, {})) keep(node.path, std::move(node.found));
+  // A survey goes on with the next connection, which begins with other watches.
+  return !client_.monitor().with_lock([&](const Monitor::Held& held) {
+    return std::ranges::any_of(
+        (*mailbox_)(held), [](const Event& event) { return event.type == Event::Type::Session; });
+  });
 }
 
 /// Forgets what has happened so far.
@@ -94,44 +88,36 @@ void ChangeStream::skip_events() {
   });
 }
 
-/// The existing nodes, by path. One that was gone before it could be read did not exist.
-std::vector<NodeChange> ChangeStream::present() {
-  std::erase_if(known_, [](const auto& entry) { return !entry.second.stat; });
-  std::vector<NodeChange> all;
-  all.reserve(known_.size());
-  const auto now = wall_clock_now();
-  for (const auto& [path, known] : known_)
-    all.push_back({.type = NodeChange::Type::Present,
-                   .path = path,
-                   .time = now,
-                   .after = known.stat,
-                   .new_value = known.value});
-  std::ranges::sort(all, {}, &NodeChange::path);
+/// The nodes of the watched subtrees. If nothing is kept, without those created after the watch was
+/// set, whose creation will be reported.
+std::map<std::string, Stat> ChangeStream::survey(const std::stop_token& stop) {
+  std::map<std::string, Stat> all;
+  for (const auto& path : options_.paths) {
+    MissedChanges nodes(-1, options_.values ? std::numeric_limits<std::int64_t>::max()
+                                            : watches_.watched_from(path));
+    options_.survey(client_, path, nodes, stop);
+    for (auto& node : nodes.take())
+      if (node.type == Event::Type::Created) all.emplace(std::move(node.path), node.stat);
+  }
   return all;
 }
 
-/// The nodes that existed when their watches were set, by path.
-std::vector<NodeChange> ChangeStream::present_native(const std::stop_token& stop) {
+/// The nodes that exist now that the watches are set, by path.
+std::vector<NodeChange> ChangeStream::present(const std::stop_token& stop) {
   std::vector<NodeChange> all;
-  if (!options_.initial || !options_.survey) return all;
   const auto now = wall_clock_now();
-  for (const auto& path : options_.paths) {
-    MissedChanges nodes(-1, watches_.watched_from(path));
-    options_.survey(client_, path, nodes, stop);
-    for (auto& node : nodes.take())
-      if (node.type == Event::Type::Created)
-        all.push_back({.type = NodeChange::Type::Present,
-                       .path = std::move(node.path),
-                       .time = now,
-                       .after = node.stat});
-  }
-  std::ranges::sort(all, {}, &NodeChange::path);
-  // Of overlapping subtrees. Not std::ranges::unique, which clang 14 cannot compile.
-  all.erase(std::unique(all.begin(), all.end(),
-                        [](const NodeChange& one, const NodeChange& next) {
-                          return one.path == next.path;
-                        }),
-            all.end());
+  const auto add = [&](const std::string& path, const Stat& stat,
+                       const std::optional<Data>& value) {
+    all.push_back({.type = NodeChange::Type::Present,
+                   .path = path,
+                   .time = now,
+                   .after = stat,
+                   .new_value = value});
+  };
+  if (!options_.initial) return all;
+  for (const auto& [path, node] : known_) add(path, node.stat, node.value);
+  if (options_.recursive && !options_.values && options_.survey)
+    for (const auto& [path, stat] : survey(stop)) add(path, stat, std::nullopt);
   return all;
 }
 
@@ -152,36 +138,13 @@ std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
       else
         note(event);
     }
-    if (lost_) continue;
-    catch_up(false, changes, stop);
+    if (!lost_) catch_up(false, changes, stop);
   }
   return changes;
 }
 
-void ChangeStream::note(const Event& event) {
-  if (is_native_)
-    watches_.note(event);
-  else
-    tree_.note(event);
-}
-
-void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
-                            const std::stop_token& stop) {
-  if (is_native_) {
-    watches_.resolve_doubts();
-    watches_.catch_up(stop);
-    report_native(missed, changes, stop);
-  } else {
-    tree_.resolve_doubts();
-    tree_.catch_up(stop);
-    report(missed, changes, stop);
-  }
-}
-
 void ChangeStream::await_events(const std::stop_token& stop) {
-  const auto has_events = [&](const Monitor::Held& held) {
-    return (!lost_ && (tree_.in_doubt() || watches_.in_doubt())) || !(*mailbox_)(held).empty();
-  };
+  const auto has_events = [&](const Monitor::Held& held) { return !(*mailbox_)(held).empty(); };
   while (lost_ && !client_.monitor().with_lock(has_events)) {
     const bool gone = client_.monitor().with_lock([&](const Monitor::Held& held) {
       return client_.state(held) == SessionState::Expired || client_.session_id(held) == 0;
@@ -203,7 +166,7 @@ void ChangeStream::follow_session(SessionState state, std::int64_t zxid,
                        .time = now,
                        .expired = std::exchange(expired_, false),
                        .since = lost_since_});
-    note({.path = {}, .state = state});
+    watches_.note({.path = {}, .state = state});
     catch_up(true, changes, stop);
     return;
   }
@@ -212,51 +175,56 @@ void ChangeStream::follow_session(SessionState state, std::int64_t zxid,
   expired_ = expired_ || state == SessionState::Expired;
   if (std::exchange(lost_, true)) return;
   lost_since_ = wall_clock_now();
-  // The tree must see a lost connection, not an expired session, which would make it forget the
-  // nodes.
-  note({.path = {}, .state = SessionState::Connecting, .zxid = zxid});
+  // The watches must see a lost connection, not an expired session, with which they would end.
+  watches_.note({.path = {}, .state = SessionState::Connecting, .zxid = zxid});
 }
 
-void ChangeStream::report(bool missed, std::vector<NodeChange>& changes,
-                          const std::stop_token& stop) {
-  auto events = std::exchange(unreported_, {});
-  for (auto& event : tree_.take_events()) events.push_back(std::move(event));
-  if (events.empty()) return;
-  // Reading gives a node's state after its last deletion; earlier states are gone.
-  std::unordered_map<std::string, std::size_t> last_deleted;
-  Found nodes;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events[i].type == Event::Type::Deleted) {
-      last_deleted[events[i].path] = i;
-      nodes.erase(events[i].path);
-    } else {
-      nodes.try_emplace(events[i].path);
-    }
-  }
-  if (!read(nodes, stop)) {
-    unreported_ = std::move(events);
-    return;
-  }
-  const auto now = wall_clock_now();
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const auto& event = events[i];
-    const auto end = last_deleted.find(event.path);
-    const bool lasts = end == last_deleted.end() || end->second < i;
-    const auto node = lasts ? nodes.find(event.path) : nodes.end();
-    auto change = change_of(event, node != nodes.end() && node->second ? &*node->second : nullptr);
-    if (!change) continue;
-    change->time = now;
-    change->missed = missed;
-    changes.push_back(std::move(*change));
-  }
+void ChangeStream::note(const Event& event) {
+  if (options_.recursive)
+    watches_.note(event);
+  else
+    due_.push_back({.path = event.path, .event = event.type});
 }
 
-/// What was read is not kept: each event is a change.
-void ChangeStream::report_native(bool missed, std::vector<NodeChange>& changes,
+/// Reports what has changed since the last call; if the connection is lost meanwhile, the next call
+/// does so. `missed`: there was none for a while.
+void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
+                            const std::stop_token& stop) {
+  if (options_.recursive) {
+    watches_.catch_up(stop);
+    if (!options_.values) return report_events(missed, changes, stop);
+    if (missed) note_differences(stop);
+    for (auto& event : watches_.take_events())
+      due_.push_back({.path = std::move(event.path), .event = event.type});
+  } else if (missed) {
+    for (const auto& path : options_.paths) due_.push_back({.path = path});
+  }
+  if (due_.empty() || !read(stop)) return;
+  for (auto& node : std::exchange(due_, {})) compare(std::move(node), missed, changes);
+}
+
+/// After a gap: which nodes of the subtrees are not as they were.
+void ChangeStream::note_differences(const std::stop_token& stop) {
+  const auto now = survey(stop);
+  // Nodes were deleted before those above them. What may no longer be listed may still be there.
+  for (const auto& [path, node] : std::ranges::reverse_view(known_))
+    if (!now.contains(path)) due_.push_back({.path = path});
+  std::vector<std::pair<std::int64_t, std::string>> changed;
+  for (const auto& [path, stat] : now) {
+    const auto known = known_.find(path);
+    if (known == known_.end() || known->second.stat.czxid != stat.czxid ||
+        known->second.stat.mzxid != stat.mzxid)
+      changed.emplace_back(stat.mzxid, path);
+  }
+  std::ranges::sort(changed);
+  for (auto& [zxid, path] : changed) due_.push_back({.path = std::move(path)});
+}
+
+/// Nothing is kept: each event is a change.
+void ChangeStream::report_events(bool missed, std::vector<NodeChange>& changes,
                                  const std::stop_token& stop) {
   using Type = Event::Type;
-  auto events = watches_.take_events();
-  std::erase_if(events, [](const Event& event) { return event.type == Type::Session; });
+  const auto events = watches_.take_events();
   const auto ask = [&](const Event& event) {
     return event.type == Type::Deleted ? nullptr : client_.start_exists(event.path, Watch::none());
   };
@@ -280,124 +248,126 @@ void ChangeStream::report_native(bool missed, std::vector<NodeChange>& changes,
   ask_in_order(events, window_of(client_), ask, take);
 }
 
-/// Returns false if the connection was lost meanwhile.
-bool ChangeStream::read(Found& nodes, const std::stop_token& stop) {
+/// Reads the nodes that are due; single ones with new watches. Returns false if the connection was
+/// lost meanwhile.
+bool ChangeStream::read(const std::stop_token& stop) {
   return ask_in_order(
-      nodes, window_of(client_), [&](const auto& node) { return ask(node.first); },
-      [&](auto& node, Reading& reading) { return take(node.first, reading, node.second, stop); });
+      due_, window_of(client_), [&](const Due& node) { return ask(node.path); },
+      [&](Due& node, Reading& reading) { return take(node, reading, stop); });
 }
 
 ChangeStream::Reading ChangeStream::ask(const std::string& path) {
   Reading reading;
-  if (options_.values)
-    reading.node = client_.start_get(path, Watch::none());
-  else
-    reading.stat = client_.start_exists(path, Watch::none());
-  if (!options_.recursive) reading.children = client_.start_children(path, Watch::none());
+  // The watch is set first, so that it sees what happens after the other answers.
+  if (!options_.recursive) reading.stat = client_.start_exists(path, Watch::into(mailbox_));
+  if (options_.values) reading.node = client_.start_get(path, Watch::none());
+  if (!options_.recursive) reading.children = client_.start_children(path, Watch::into(mailbox_));
   return reading;
 }
 
-bool ChangeStream::take(const std::string& path, Reading& reading, std::optional<Known>& found,
-                        const std::stop_token& stop) {
-  Known known;
+bool ChangeStream::take(Due& node, Reading& reading, const std::stop_token& stop) {
+  Known found;
   int result = code::ok;
-  if (reading.node) {
-    auto node = client_.await(reading.node, stop);
-    result = node.code;
-    known.stat = node.value.stat;
-    known.value = std::move(node.value.data);
-    // The Stat needs no permission.
-    if (result == code::no_auth) reading.stat = client_.start_exists(path, Watch::none());
-  }
   if (reading.stat) {
     const auto stat = client_.await(reading.stat, stop);
     result = stat.code;
-    known.stat = stat.value;
-    known.value.reset();
+    found.stat = stat.value;
+  }
+  if (reading.node && result == code::ok) {
+    auto read = client_.await(reading.node, stop);
+    result = read.code;
+    if (result == code::ok) {
+      found.stat = read.value.stat;
+      found.value = std::move(read.value.data);
+    } else if (result == code::no_auth) {  // the Stat needs no permission
+      const auto stat = client_.await(client_.start_exists(node.path, Watch::none()), stop);
+      result = stat.code;
+      found.stat = stat.value;
+    }
+  }
+  if (reading.children && result == code::ok) {
+    auto list = client_.await(reading.children, stop);
+    if (list.code == code::no_auth) {
+      unlistable_.push_back(node.path);
+    } else {
+      result = list.code;
+      found.children = std::move(list.value.names);
+      found.cversion = list.value.stat.cversion;
+      std::ranges::sort(found.children);
+    }
   }
   if (is_connection_failure(result)) return false;
-  if (result != code::ok) return true;  // it is gone, or hidden
-  if (reading.children) {
-    auto children = client_.await(reading.children, stop);
-    if (is_connection_failure(children.code)) return false;
-    if (children.code == code::no_node) return true;
-    // If they belong to different nodes, the deletion will be reported, and the node read again.
-    known.children = std::move(children.value.names);
-    known.cversion = children.value.stat.cversion;
-    std::ranges::sort(known.children);
+  if (result == code::ok) {
+    node.found = std::move(found);
+  } else if (result == code::no_auth && options_.recursive) {  // as far as is known, it is the same
+    const auto known = known_.find(node.path);
+    if (known != known_.end()) node.found = known->second;
+  } else if (result != code::no_node) {
+    throw ZkError(result, node.path);
   }
-  found = std::move(known);
   return true;
 }
 
-/// nullopt if the change was reported before. `found` is the node as it is now, or null if that
-/// does not show what the event was about.
-std::optional<NodeChange> ChangeStream::change_of(const Event& event, const Known* found) {
-  const bool known = known_.contains(event.path);
-  switch (event.type) {
-    case Event::Type::Created:
-      return known ? changed(event, found) : created(event, found);
-    case Event::Type::DataChanged:
-      return known ? changed(event, found) : std::nullopt;
-    case Event::Type::ChildrenChanged:
-      return known ? listed(event, found) : std::nullopt;
-    case Event::Type::Deleted:
-      return deleted(event);
-    default:
-      return std::nullopt;
+/// Reports how a node differs from what is kept of it, and keeps what it is now.
+void ChangeStream::compare(Due node, bool missed, std::vector<NodeChange>& changes) {
+  using Type = NodeChange::Type;
+  const auto add = [&, now = wall_clock_now()](NodeChange change) {
+    change.path = node.path;
+    change.time = now;
+    change.missed = missed;
+    changes.push_back(std::move(change));
+  };
+  auto& found = node.found;
+  const auto entry = known_.find(node.path);
+  auto* known = entry == known_.end() ? nullptr : &entry->second;
+  if (!known && !found && node.event == Event::Type::Created) {  // it came and went
+    add({.type = Type::Created});
+    add({.type = Type::Deleted});
   }
-}
-
-NodeChange ChangeStream::created(const Event& event, const Known* found) {
-  NodeChange change{.type = NodeChange::Type::Created, .path = event.path};
-  auto& known = known_[event.path];
-  if (!found) return change;
-  known = *found;
-  change.after = found->stat;
-  change.new_value = found->value;
-  return change;
-}
-
-std::optional<NodeChange> ChangeStream::changed(const Event& event, const Known* found) {
-  auto& known = known_[event.path];
-  NodeChange change{.type = NodeChange::Type::Changed, .path = event.path, .before = known.stat};
-  change.old_value = known.value;
-  const bool same_node =
-      found &&
-      (!known.stat || known.stat->czxid == found->stat->czxid);  // not a node created after it
-  if (!same_node) return change;
-  if (known.stat && known.stat->mzxid == found->stat->mzxid) return std::nullopt;
-  change.after = known.stat = found->stat;
-  change.new_value = known.value = found->value;
-  return change;
-}
-
-std::optional<NodeChange> ChangeStream::listed(const Event& event, const Known* found) {
-  auto& known = known_[event.path];
-  NodeChange change{.type = NodeChange::Type::Children, .path = event.path, .before = known.stat};
-  if (!found || (known.stat && known.stat->czxid != found->stat->czxid)) {
-    // The node is gone by now; all of its children went first.
-    change.removed = std::exchange(known.children, {});
-    if (change.removed.empty()) return std::nullopt;
-    return change;
+  if (known && (!found || known->stat.czxid != found->stat.czxid)) {
+    if (node.event == Event::Type::DataChanged)
+      add({.type = Type::Changed, .before = known->stat, .old_value = known->value});
+    if (!known->children.empty())  // they went first
+      add({.type = Type::Children, .before = known->stat, .removed = std::move(known->children)});
+    add({.type = Type::Deleted, .before = known->stat, .old_value = std::move(known->value)});
+    known = nullptr;
   }
-  if (known.cversion == found->cversion) return std::nullopt;
-  std::ranges::set_difference(found->children, known.children, std::back_inserter(change.added));
-  std::ranges::set_difference(known.children, found->children, std::back_inserter(change.removed));
-  known.children = found->children;
-  known.cversion = found->cversion;
-  change.after = found->stat;
-  return change;
+  if (found && !known) {
+    add({.type = Type::Created, .after = found->stat, .new_value = found->value});
+  } else if (found) {
+    if (known->stat.mzxid != found->stat.mzxid)
+      add({.type = Type::Changed,
+           .before = known->stat,
+           .after = found->stat,
+           .old_value = std::move(known->value),
+           .new_value = found->value});
+    if (known->cversion != found->cversion) {
+      NodeChange list{.type = Type::Children, .before = known->stat, .after = found->stat};
+      std::ranges::set_difference(found->children, known->children, std::back_inserter(list.added));
+      std::ranges::set_difference(known->children, found->children,
+                                  std::back_inserter(list.removed));
+      add(std::move(list));
+    }
+  }
+  keep(node.path, std::move(found));
 }
 
-std::optional<NodeChange> ChangeStream::deleted(const Event& event) {
-  NodeChange change{.type = NodeChange::Type::Deleted, .path = event.path};
-  const auto known = known_.find(event.path);
-  if (known == known_.end()) return std::nullopt;  // every node was reported before its deletion
-  change.before = known->second.stat;
-  change.old_value = std::move(known->second.value);
-  known_.erase(known);
-  return change;
+void ChangeStream::keep(const std::string& path, std::optional<Known> node) {
+  const auto bytes = [&](const Known& known) {
+    constexpr std::size_t of_entry = 256;
+    return of_entry + path.size() + (known.value && *known.value ? (*known.value)->size() : 0);
+  };
+  const auto old = known_.find(path);
+  if (old != known_.end()) {
+    kept_bytes_ -= bytes(old->second);
+    if (!node) known_.erase(old);
+  }
+  if (!node) return;
+  kept_bytes_ += bytes(*node);
+  if (kept_bytes_ > most_kept_bytes)
+    throw Error("the values below " + options_.paths.front() +
+                " take more than 1 GiB of memory; watch a smaller subtree, or without --data");
+  known_.insert_or_assign(path, std::move(*node));
 }
 
 }  // namespace zksh

@@ -3,15 +3,15 @@
 
 #include "client/client.h"
 #include "client/node_watches.h"
-#include "client/watched_tree.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -52,14 +52,14 @@ struct NodeChange {
 /// Follows nodes, and reads what changed. After a lost connection, or an expired session, which is
 /// replaced by a new one, a change of type Gap comes first, then what was missed.
 ///
-/// Subtrees without values are followed with persistent watches where the server has them
-/// (NodeWatches): each change is reported, nothing is kept, and so what was before is not known,
-/// nor which nodes were deleted during a gap: their parent's list has changed. Each node is read
-/// after its event, and may have changed again by then.
+/// Subtrees are followed with the server's persistent watches (NodeWatches), which servers have
+/// from 3.6 on. Without values, each event is a change, nothing is kept, and so what was before is
+/// not known, nor which nodes were deleted during a gap: their parent's list has changed. Each node
+/// is read after its event, and may have changed again by then.
 ///
-/// Else a WatchedTree is used, and what was read is kept. Several writes between two reads are one
-/// change; its versions tell how many there were. No change is reported twice. After a gap
-/// everything is read again.
+/// Single nodes are followed with one-shot watches, which all servers have. There, and with values,
+/// what was read is kept, and a change is what differs from it: several writes between two reads
+/// are one change, whose versions tell how many there were, and no change is reported twice.
 ///
 /// All members must be called on one thread.
 class ChangeStream {
@@ -68,9 +68,9 @@ class ChangeStream {
     std::vector<std::string> paths{};  ///< they need not exist
     bool recursive =
         false;  ///< also all descendants; changes of lists of children are then not reported
-    bool values = false;  ///< report old and new values; keeps all values in memory
+    bool values = false;  ///< report old and new values; keeps all values in memory, up to 1 GiB
     bool initial = true;  ///< `begin` returns the existing nodes
-    Survey survey{};      ///< of subtrees; without it, changes during a gap may go unreported
+    Survey survey{};      ///< of subtrees; needed for their values, and for changes during a gap
   };
 
   ChangeStream(Client& client, Options options);
@@ -80,67 +80,67 @@ class ChangeStream {
   ~ChangeStream();
 
   /// Sets the watches; returns the existing nodes as changes of type Present, sorted by path. Must
-  /// be called once, first. Blocks; throws ZkError, Cancelled.
+  /// be called once, first. Blocks; throws ZkError (unimplemented: the server has no watches of
+  /// subtrees), Cancelled, and Error if the values take too much memory.
   std::vector<NodeChange> begin(const std::stop_token& stop);
   /// Blocks until there are changes. Throws Cancelled, ZkError{invalid_state} if the session was
-  /// closed, Error if the client now has a session with other servers.
+  /// closed, {no_auth} if a single node may no longer be read, Error if the client now has a
+  /// session with other servers, or the values take too much memory.
   std::vector<NodeChange> next(const std::stop_token& stop);
   /// The nodes found, since the last call, whose children may not be listed for lack of permission.
-  std::vector<std::string> take_unlistable() {
-    return is_native_ ? watches_.take_unlistable() : tree_.take_unlistable();
-  }
+  std::vector<std::string> take_unlistable() { return std::exchange(unlistable_, {}); }
 
  private:
+  static constexpr std::size_t most_kept_bytes = std::size_t{1} << 30U;
+
   /// A node as it was last read.
   struct Known {
-    std::optional<Stat> stat{};
+    Stat stat{};
     std::optional<Data> value{};
-    std::vector<std::string> children{};  ///< sorted; only where lists are watched
-    std::int32_t cversion = -1;
+    std::vector<std::string> children{};  ///< sorted; only of single nodes
+    std::int32_t cversion = -1;           ///< of `children`; -1: they may not be listed
   };
-  /// A node that is being read again.
+  /// A node that must be read, since it has had an event, or after a gap.
+  struct Due {
+    std::string path;
+    Event::Type event = Event::Type::Session;  ///< Session: none
+    std::optional<Known> found{};              ///< as it is now; nullopt: there is no such node
+  };
+  /// Requests for a node that is being read again.
   struct Reading {
     Pending<Stat> stat{};
     Pending<Node> node{};
     Pending<Children> children{};
   };
-  /// The nodes that were read, by path; nullopt: there is no such node.
-  using Found = std::map<std::string, std::optional<Known>>;
 
   void hear(const Monitor::Held& held);
   bool set_up(const std::stop_token& stop);
-  bool set_up_native(const std::stop_token& stop);
-  std::vector<NodeChange> present_native(const std::stop_token& stop);
-  void report_native(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
-  void note(const Event& event);
-  void catch_up(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   void skip_events();
-  std::vector<NodeChange> present();
+  std::map<std::string, Stat> survey(const std::stop_token& stop);
+  std::vector<NodeChange> present(const std::stop_token& stop);
   void require_same_servers();
   void await_events(const std::stop_token& stop);
   void follow_session(SessionState state, std::int64_t zxid, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
-  void report(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
-  bool read(Found& nodes, const std::stop_token& stop);
+  void note(const Event& event);
+  void catch_up(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
+  void note_differences(const std::stop_token& stop);
+  void report_events(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
+  bool read(const std::stop_token& stop);
   Reading ask(const std::string& path);
-  bool take(const std::string& path, Reading& reading, std::optional<Known>& found,
-            const std::stop_token& stop);
-  std::optional<NodeChange> change_of(const Event& event, const Known* found);
-  NodeChange created(const Event& event, const Known* found);
-  std::optional<NodeChange> changed(const Event& event, const Known* found);
-  std::optional<NodeChange> listed(const Event& event, const Known* found);
-  std::optional<NodeChange> deleted(const Event& event);
+  bool take(Due& node, Reading& reading, const std::stop_token& stop);
+  void compare(Due node, bool missed, std::vector<NodeChange>& changes);
+  void keep(const std::string& path, std::optional<Known> node);
 
   Client& client_;
   Options options_;
   std::string server_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
-  WatchedTree tree_;
-  NodeWatches watches_;     ///< in place of tree_, if is_native_
-  bool is_native_ = false;  ///< persistent watches are used
-  std::unordered_map<std::string, Known> known_;
-  std::vector<Event>
-      unreported_;  ///< events whose nodes could not be read, for lack of a connection
+  NodeWatches watches_;                 ///< of subtrees
+  std::map<std::string, Known> known_;  ///< single nodes, or all nodes if values are reported
+  std::size_t kept_bytes_ = 0;          ///< estimated, of known_
+  std::vector<Due> due_;                ///< in the order of their first events
+  std::vector<std::string> unlistable_;
   bool lost_ = false;
   bool expired_ = false;
   std::int64_t lost_since_ = 0;

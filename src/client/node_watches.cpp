@@ -3,9 +3,10 @@
 
 #include "client/node_path.h"
 #include "client/patient_connection.h"
+#include "client/server_version.h"
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <set>
 
 namespace zksh {
@@ -34,12 +35,6 @@ int NodeWatches::await_sent(const Sent& sent, const std::string& path, Root& roo
 }
 
 int NodeWatches::add(const std::string& path, WatchMode mode, const std::stop_token& stop) {
-  const int result = add_at_server(path, mode, stop);
-  return result == code::unimplemented ? emulate(path, mode, stop) : result;
-}
-
-int NodeWatches::add_at_server(const std::string& path, WatchMode mode,
-                               const std::stop_token& stop) {
   try {
     client_.learn_server(path, stop);
   } catch (const ZkError& error) {
@@ -47,64 +42,28 @@ int NodeWatches::add_at_server(const std::string& path, WatchMode mode,
   }
   Root root{.mode = mode};
   const int result = await_sent(send(path, mode), path, root, stop);
-  if (result != code::ok) return result;
-  tree_.remove(path, std::nullopt);
-  native_[path] = root;
-  return code::ok;
-}
-
-/// As add, with a WatchedTree.
-int NodeWatches::emulate(const std::string& path, WatchMode mode, const std::stop_token& stop) {
-  if (const int trouble = tree_.catch_up(stop); trouble != code::ok) return trouble;
-  std::ranges::move(tree_.take_events(), std::back_inserter(events_));
-  const auto watch = tree_.roots().find(path);
-  std::optional<WatchMode> before;
-  if (watch != tree_.roots().end()) before = watch->second;
-  tree_.add(path, mode);
-  int result = code::ok;
-  const auto undo = [&] {
-    if (before) {
-      tree_.add(path, *before);
-      tree_.catch_up(stop);
-    } else {
-      tree_.remove(path, mode);
-    }
-    tree_.take_events();
-  };
-  try {
-    result = tree_.catch_up(stop);
-  } catch (const TooManyNodes&) {
-    undo();
-    throw;
-  }
-  tree_.take_events();  // existing nodes are not reported
-  if (result != code::ok)
-    undo();
-  else if (native_.erase(path) > 0)
-    client_.start_end_watch(path, mailbox_);
+  if (result == code::ok) roots_[path] = root;
   return result;
 }
 
 bool NodeWatches::remove(const std::string& path, std::optional<WatchMode> mode) {
-  const auto root = native_.find(path);
-  if (root == native_.end()) return tree_.remove(path, mode);
-  if (mode && *mode != root->second.mode) return false;
-  native_.erase(root);
+  const auto root = roots_.find(path);
+  if (root == roots_.end() || (mode && *mode != root->second.mode)) return false;
+  roots_.erase(root);
   client_.start_end_watch(path, mailbox_);
   return true;
 }
 
 void NodeWatches::clear() {
-  for (const auto& [path, root] : native_) client_.start_end_watch(path, mailbox_);
-  native_.clear();
+  for (const auto& [path, root] : roots_) client_.start_end_watch(path, mailbox_);
+  roots_.clear();
   since_.reset();
   events_.clear();
-  tree_.clear();
 }
 
-std::map<std::string, WatchMode> NodeWatches::roots() const {
-  auto all = tree_.roots();
-  for (const auto& [path, root] : native_) all[path] = root.mode;
+std::map<std::string, WatchMode> NodeWatches::modes() const {
+  std::map<std::string, WatchMode> all;
+  for (const auto& [path, root] : roots_) all[path] = root.mode;
   return all;
 }
 
@@ -112,19 +71,14 @@ void NodeWatches::note(const Event& event) {
   const auto last = std::exchange(last_, std::nullopt);
   if (event.type == Event::Type::Session) {
     note_session(event);
-    tree_.note(event);
   } else if (event.persistent) {
     last_ = event;
-    const auto root = native_.find(event.path);
-    if (root != native_.end() && event.type != Event::Type::ChildrenChanged)
+    const auto root = roots_.find(event.path);
+    if (root != roots_.end() && event.type != Event::Type::ChildrenChanged)
       root->second.exists = event.type != Event::Type::Deleted;
     events_.push_back(event);
-  } else if (event.printed && last && last->type == event.type && last->path == event.path) {
-    // zkCli tells it once.
-  } else if (event.printed && tree_.empty()) {
-    events_.push_back(event);
-  } else {
-    tree_.note(event);
+  } else if (!last || last->type != event.type || last->path != event.path) {
+    events_.push_back(event);  // zkCli tells it once if a persistent watch reports it, too
   }
 }
 
@@ -132,54 +86,36 @@ void NodeWatches::note_session(const Event& event) {
   is_connected_ = is_connected(event.state);
   if (is_connected_) return;
   if (event.state != SessionState::Connecting)
-    native_.clear();  // the session is over
-  else if (!since_ && !native_.empty())
+    roots_.clear();  // the session is over
+  else if (!since_ && !roots_.empty())
     since_ = event.zxid;
-  if (native_.empty()) since_.reset();
+  if (roots_.empty()) since_.reset();
 }
 
-int NodeWatches::catch_up(const std::stop_token& stop) {
-  int trouble = code::ok;
+void NodeWatches::catch_up(const std::stop_token& stop) {
   const auto noted = static_cast<std::ptrdiff_t>(events_.size());
-  if (since_ && is_connected_) trouble = set_again(stop);
+  if (since_ && is_connected_) set_again(stop);
   std::ranges::stable_sort(events_.begin() + noted, events_.end(), {}, &Event::zxid);
-  const int result = tree_.catch_up(stop);
-  return trouble == code::ok ? result : trouble;
 }
 
 /// After a lost connection.
-int NodeWatches::set_again(const std::stop_token& stop) {
+void NodeWatches::set_again(const std::stop_token& stop) {
   try {
-    client_.learn_server(native_.begin()->first, stop);
+    client_.learn_server(roots_.begin()->first, stop);
     std::vector<Sent> sent;
-    sent.reserve(native_.size());
-    for (const auto& [path, root] : native_) sent.push_back(send(path, root.mode));
+    sent.reserve(roots_.size());
+    for (const auto& [path, root] : roots_) sent.push_back(send(path, root.mode));
     auto next = sent.begin();
-    std::vector<std::string> older;
-    for (auto& [path, root] : native_) {
+    for (auto& [path, root] : roots_) {
       Root now;
       const int result = await_sent(*next++, path, now, stop);
+      if (result != code::ok) throw with_version_for_watches(client_, ZkError(result, path));
       root.from = now.from;
-      if (result == code::unimplemented)
-        older.push_back(path);
-      else if (result != code::ok)
-        throw ZkError(result, path);
-      else
-        find_missed(path, root, root.from, stop);
-    }
-    for (const auto& path : older) {
-      auto root = native_.at(path);
-      const int result = emulate(path, root.mode, stop);  // it is the tree's now
-      if (result != code::ok) return result;
-      const auto until = client_.monitor().with_lock(
-          [&](const Monitor::Held& held) { return client_.last_zxid(held); });
-      find_missed(path, root, until, stop);
+      find_missed(path, root, root.from, stop);
     }
     since_.reset();
-    return code::ok;
   } catch (const ZkError& error) {
     if (!is_connection_failure(error.code())) throw;
-    return error.code();
   }
 }
 
@@ -215,18 +151,6 @@ void NodeWatches::add_missed(MissedChanges& changes, const std::string& path, Ro
     event.persistent = true;
     if (!known.contains({event.type, event.path})) events_.push_back(std::move(event));
   }
-}
-
-std::vector<std::string> NodeWatches::take_unlistable() {
-  auto all = std::exchange(hidden_, {});
-  std::ranges::move(tree_.take_unlistable(), std::back_inserter(all));
-  return all;
-}
-
-std::vector<Event> NodeWatches::take_events() {
-  auto all = std::exchange(events_, {});
-  std::ranges::move(tree_.take_events(), std::back_inserter(all));
-  return all;
 }
 
 void MissedChanges::visit(const std::string& path, const Stat& stat) {

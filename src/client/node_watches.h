@@ -1,10 +1,8 @@
-// NodeWatches: persistent watches of servers, or emulated ones where the server is too old.
+// NodeWatches: the persistent watches of servers.
 #pragma once
 
 #include "client/client.h"
-#include "client/watched_tree.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -63,54 +61,45 @@ class MissedChanges {
 using Survey = std::function<void(Client& client, const std::string& top, MissedChanges& changes,
                                   const std::stop_token& stop)>;
 
-/// Watches of nodes and subtrees that last as long as the session. A server of 3.6 or later reports
-/// each change, in order (Client::start_add_watch); on an older one a WatchedTree emulates that.
+/// Watches of nodes and subtrees that last as long as the session: a server of 3.6 or later reports
+/// each change, in order (Client::start_add_watch).
 ///
-/// Such a server keeps nothing of what happens while there is no connection. So, once there is one
-/// again, the Stats of all watched nodes are read once, and tell what can be told
-/// (MissedChanges): in place of deletions below a recursive watch, the ChildrenChanged of the
-/// parent. If that server is older, the emulation goes on.
+/// It keeps nothing of what happens while there is no connection. So, once there is one again, the
+/// Stats of all watched nodes are read once, and tell what can be told (MissedChanges): in place of
+/// deletions below a recursive watch, the ChildrenChanged of the parent.
 ///
 /// All members must be called on one thread.
 class NodeWatches {
  public:
   /// Events are delivered to `mailbox`, which must be used for nothing else; the owner passes them
   /// to `note`. Without a survey, what was missed is told of the roots alone.
-  NodeWatches(Client& client, Mailbox mailbox, Survey survey,
-              std::size_t most_bytes = WatchedTree::usual_most_bytes)
-      : client_(client),
-        mailbox_(mailbox),
-        survey_(std::move(survey)),
-        tree_(client, std::move(mailbox), most_bytes) {}
+  NodeWatches(Client& client, Mailbox mailbox, Survey survey)
+      : client_(client), mailbox_(std::move(mailbox)), survey_(std::move(survey)) {}
 
   /// Watches a node, which need not exist, or changes the mode of its watch. Returns ok, or why it
-  /// failed: then the watches are as before. Blocks; throws Cancelled, TooManyNodes.
+  /// failed (unimplemented: with_version_for_watches): then the watches are as before. Blocks;
+  /// throws Cancelled.
   int add(const std::string& path, WatchMode mode, const std::stop_token& stop);
-  /// The same without emulation: code unimplemented if the server is too old.
-  int add_at_server(const std::string& path, WatchMode mode, const std::stop_token& stop);
   /// The zxid after which the server reports changes to the watch of a node that it has.
-  std::int64_t watched_from(const std::string& path) const { return native_.at(path).from; }
+  std::int64_t watched_from(const std::string& path) const { return roots_.at(path).from; }
   /// False if the node has no watch in that mode (nullopt: any mode).
   bool remove(const std::string& path, std::optional<WatchMode> mode);
   /// Removes all watches, and forgets what was to be reported.
   void clear();
-  bool empty() const { return native_.empty() && tree_.empty(); }
-  std::map<std::string, WatchMode> roots() const;
+  bool empty() const { return roots_.empty(); }
+  std::map<std::string, WatchMode> modes() const;
 
   /// Records an event of the mailbox, of a printed watch, or of the session.
   void note(const Event& event);
-  // As in WatchedTree.
-  bool in_doubt() const { return tree_.in_doubt(); }
-  void resolve_doubts() { tree_.resolve_doubts(); }
-  /// Call after notes. Blocks; throws Cancelled, TooManyNodes, and ZkError if a server refuses a
-  /// watch that another had. Returns ok, or the code of the connection's failure; then all is done
-  /// again once the next connection is noted.
-  int catch_up(const std::stop_token& stop);
-  Clock::time_point last_answer() const { return tree_.last_answer(); }
+  /// Call after notes. Blocks; throws Cancelled, and ZkError if a server refuses a watch that
+  /// another had. If the connection is lost, all is done again once the next one is noted.
+  void catch_up(const std::stop_token& stop);
   /// The events to report after catch_up, in order; those of printed watches too, except where a
   /// persistent watch reports the same.
-  std::vector<Event> take_events();
-  std::vector<std::string> take_unlistable();
+  std::vector<Event> take_events() { return std::exchange(events_, {}); }
+  /// The nodes found, since the last call, whose Stat may not be read: servers send no events about
+  /// them.
+  std::vector<std::string> take_hidden() { return std::exchange(hidden_, {}); }
 
  private:
   struct Root {
@@ -127,8 +116,7 @@ class NodeWatches {
   Sent send(const std::string& path, WatchMode mode);
   int await_sent(const Sent& sent, const std::string& path, Root& root,
                  const std::stop_token& stop);
-  int emulate(const std::string& path, WatchMode mode, const std::stop_token& stop);
-  int set_again(const std::stop_token& stop);
+  void set_again(const std::stop_token& stop);
   void find_missed(const std::string& path, Root& root, std::int64_t until,
                    const std::stop_token& stop);
   void add_missed(MissedChanges& changes, const std::string& path, Root& root);
@@ -137,13 +125,12 @@ class NodeWatches {
   Client& client_;
   Mailbox mailbox_;
   Survey survey_;
-  WatchedTree tree_;  ///< the emulated ones
-  std::map<std::string, Root> native_;
+  std::map<std::string, Root> roots_;
   std::optional<std::int64_t> since_;  ///< without a connection: the last zxid that was seen
   bool is_connected_ = true;
-  std::vector<Event> events_;        ///< to report
-  std::vector<std::string> hidden_;  ///< roots whose Stat may not be read
-  std::optional<Event> last_;        ///< the last event, if it was a persistent watch's
+  std::vector<Event> events_;  ///< to report
+  std::vector<std::string> hidden_;
+  std::optional<Event> last_;  ///< the last event, if it was a persistent watch's
 };
 
 }  // namespace zksh

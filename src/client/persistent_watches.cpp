@@ -2,10 +2,10 @@
 #include "client/persistent_watches.h"
 
 #include "client/patient_connection.h"
+#include "client/server_version.h"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -43,7 +43,8 @@ void PersistentWatches::add(const std::string& path, WatchMode mode, const std::
   try {
     const auto result = client_->await(done, stop);
     if (!result.value.empty()) throw Error(result.value);
-    if (result.code != code::ok) throw ZkError(result.code, path);
+    if (result.code != code::ok)
+      throw with_version_for_watches(*client_, ZkError(result.code, path));
   } catch (const Cancelled&) {
     request(path, false, mode);
     throw;
@@ -72,14 +73,14 @@ void PersistentWatches::settle(std::chrono::milliseconds longest, const std::sto
   if (heard == 0) return;
   monitor_.wait_until(stop, Clock::now() + longest, [&](const Monitor::Held& held) {
     const auto& state = state_(held);
-    return (state.reported >= heard && !state.in_doubt) || !state.active || state.ended;
+    return state.reported >= heard || !state.active || state.ended;
   });
 }
 
 void PersistentWatches::serve(const std::stop_token& stop) {
-  NodeWatches watches(*client_, mailbox_, survey_, most_bytes_);
+  NodeWatches watches(*client_, mailbox_, survey_);
   const auto has_work = [&](const Monitor::Held& held) {
-    return watches.in_doubt() || !(*mailbox_)(held).empty() || !state_(held).requests.empty();
+    return !(*mailbox_)(held).empty() || !state_(held).requests.empty();
   };
   while (monitor_.wait(stop, has_work)) {
     try {
@@ -108,7 +109,6 @@ void PersistentWatches::give_up(NodeWatches& watches, const std::string& reason)
       (*request.done)(held) = Outcome<std::string>{code::system_error, reason};
     state.roots.clear();
     state.reported = state.taken;
-    state.in_doubt = false;
     state.active = !state.requests.empty() || !(*mailbox_)(held).empty();
     report_.warning(held, "all watches of addWatch are removed: " + reason);
   });
@@ -125,7 +125,6 @@ void PersistentWatches::serve_once(NodeWatches& watches, const std::stop_token& 
     state.taken += events.size();
   });
   for (const auto& event : events) watches.note(event);
-  watches.resolve_doubts();
   watches.catch_up(stop);
   report_events(watches);
   std::vector<std::optional<Result>> results;
@@ -134,7 +133,6 @@ void PersistentWatches::serve_once(NodeWatches& watches, const std::stop_token& 
   monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     state.reported += events.size();
-    state.in_doubt = watches.in_doubt();
     state.in_progress.clear();
     std::deque<Request> again;
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -145,22 +143,21 @@ void PersistentWatches::serve_once(NodeWatches& watches, const std::stop_token& 
     }
     state.requests.insert(state.requests.begin(), std::make_move_iterator(again.begin()),
                           std::make_move_iterator(again.end()));
-    state.roots = watches.roots();
+    state.roots = watches.modes();
     state.active = !watches.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
   });
 }
 
 void PersistentWatches::report_events(NodeWatches& watches) {
   const auto events = watches.take_events();
-  const auto unlistable = watches.take_unlistable();
+  const auto hidden = watches.take_hidden();
   monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& event : events) report_.event(held, event);
-    if (!unlistable.empty())
+    if (!hidden.empty())
       report_.warning(
-          held,
-          fmt::format(
-              "no permission to list {}{}: nodes created below are not seen", unlistable.front(),
-              unlistable.size() > 1 ? fmt::format(" and {} more", unlistable.size() - 1) : ""));
+          held, fmt::format(
+                    "no permission to read {}{}: servers do not report its changes", hidden.front(),
+                    hidden.size() > 1 ? fmt::format(" and {} more", hidden.size() - 1) : ""));
   });
 }
 
@@ -171,23 +168,17 @@ std::optional<PersistentWatches::Result> PersistentWatches::carry_out(NodeWatche
                                                                       const std::stop_token& stop) {
   if (!request.add)
     return Result{watches.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
-  Result result;
-  try {
-    result.code = watches.add(request.path, *request.mode, stop);
-  } catch (const TooManyNodes& error) {
-    result = {code::system_error, error.what()};
-  }
+  const int result = watches.add(request.path, *request.mode, stop);
   report_events(watches);
-  if (is_repeatable_failure(result.code)) return await_repeat(watches, request, result.code, stop);
-  return result;
+  if (is_repeatable_failure(result)) return await_repeat(request, result, stop);
+  return Result{result, {}};
 }
 
 /// nullopt: there is a connection again; else the result of the request.
 std::optional<PersistentWatches::Result> PersistentWatches::await_repeat(
-    const NodeWatches& watches, const Request& request, int code, const std::stop_token& stop) {
+    const Request& request, int code, const std::stop_token& stop) {
   try {
-    await_reconnection(*client_, request.path, std::max(watches.last_answer(), request.since),
-                       stop);
+    await_reconnection(*client_, request.path, request.since, stop);
   } catch (const ZkError& error) {
     return Result{error.code(), {}};
   }

@@ -5,7 +5,6 @@
 #include "client/node_watches.h"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -30,9 +29,8 @@ class PersistentWatches {
     std::function<void(const Monitor::Held&, const std::string&)> warning;
   };
 
-  PersistentWatches(Monitor& monitor, Report report,
-                    std::size_t most_bytes = WatchedTree::usual_most_bytes)
-      : monitor_(monitor), report_(std::move(report)), most_bytes_(most_bytes) {}
+  PersistentWatches(Monitor& monitor, Report report)
+      : monitor_(monitor), report_(std::move(report)) {}
   PersistentWatches(const PersistentWatches&) = delete;
   PersistentWatches& operator=(const PersistentWatches&) = delete;
   ~PersistentWatches() = default;
@@ -54,9 +52,9 @@ class PersistentWatches {
   /// here.
   bool hear(const Monitor::Held& held, const Event& event);
 
-  /// Watches a node, or changes the mode of its watch. Blocks until all below it is watched;
-  /// throws ZkError, Cancelled, and Error if there are too many nodes. If it throws, the watches
-  /// are as before.
+  /// Watches a node, or changes the mode of its watch. Blocks; throws ZkError (unimplemented, with
+  /// the server's version: it has no such watches), Cancelled, and Error if all watches were given
+  /// up. If it throws otherwise, the watches are as before.
   void add(const std::string& path, WatchMode mode, const std::stop_token& stop);
   /// Returns false if there is no such watch. Blocks while events are being reported; throws
   /// Cancelled.
@@ -79,7 +77,7 @@ class PersistentWatches {
     std::optional<WatchMode> mode;
     std::string server;         ///< the client's when it was made
     Clock::time_point since{};  ///< when it was made
-    /// If there are too many nodes, the error is a system error, and this says how many.
+    /// The value is why all watches were given up; then the code is system_error.
     Pending<std::string> done = std::make_shared<Answer<std::string>>();
   };
   struct State {
@@ -90,7 +88,6 @@ class PersistentWatches {
     std::uint64_t taken = 0;     ///< number of events taken from the mailbox
     std::uint64_t reported = 0;  ///< number of those reported
     std::map<std::string, WatchMode> roots;
-    bool in_doubt = false;  ///< the tree has more to report that no event mentioned
   };
 
   Pending<std::string> request(const std::string& path, bool add, std::optional<WatchMode> mode);
@@ -100,12 +97,10 @@ class PersistentWatches {
   void report_events(NodeWatches& watches);
   std::optional<Result> carry_out(NodeWatches& watches, const Request& request,
                                   const std::stop_token& stop);
-  std::optional<Result> await_repeat(const NodeWatches& watches, const Request& request, int code,
-                                     const std::stop_token& stop);
+  std::optional<Result> await_repeat(const Request& request, int code, const std::stop_token& stop);
 
   Monitor& monitor_;
   Report report_;
-  std::size_t most_bytes_;
   Client* client_ = nullptr;
   Survey survey_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();

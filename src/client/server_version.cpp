@@ -26,6 +26,15 @@ std::string reported_version(const std::string& server) {
   return {};
 }
 
+/// What an error says of a server that lacks something. `version`: the server's; empty if it does
+/// not say.
+std::string too_old_for(std::string_view what, std::string_view required,
+                        const std::string& version) {
+  return fmt::format(": ZooKeeper {} or later is required for {}, but {}", required, what,
+                     version.empty() ? "this server is older, or does not tell its version (srvr)"
+                                     : "this server has version " + version);
+}
+
 }  // namespace
 
 ServerVersion server_version_in(std::string_view text) {
@@ -45,11 +54,15 @@ void require_newer(Client& client, const std::string& path, std::string_view wha
   if (probe.code == code::ok) return;
   const ZkError error(probe.code, path);
   if (probe.code != code::unimplemented) throw ZkError(error);
+  throw ZkError(error, too_old_for(what, "3.5", reported_version(client.server())));
+}
+
+ZkError with_version_for_watches(Client& client, const ZkError& error) {
+  if (error.code() != code::unimplemented) return error;
   const auto version = reported_version(client.server());
-  throw ZkError(error,
-                fmt::format(": ZooKeeper 3.5 or later is required for {}, but {}", what,
-                            version.empty() ? "this server is older, or not a ZooKeeper server"
-                                            : "this server has version " + version));
+  const bool has_watches = !(server_version_in(version) < ServerVersion{3, 6});
+  return {error, has_watches ? too_old_for("watches of different modes on a node", "3.9", version)
+                             : too_old_for("persistent and recursive watches", "3.6", version)};
 }
 
 ZkError without_extended_types(const ZkError& error) {

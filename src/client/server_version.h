@@ -27,6 +27,10 @@ ServerVersion server_version_in(std::string_view text);
 void require_newer(Client& client, const std::string& path, std::string_view what,
                    const std::stop_token& stop);
 
+/// The error of a persistent watch that was refused: if as unimplemented, with what is required,
+/// and the server's version. May block for a second.
+ZkError with_version_for_watches(Client& client, const ZkError& error);
+
 /// The error of a node with a TTL that a server of 3.5 or later refused as unimplemented, with the
 /// reason.
 ZkError without_extended_types(const ZkError& error);

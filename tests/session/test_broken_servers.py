@@ -182,7 +182,7 @@ class BrokenServers(unittest.TestCase):
                 c.send(c.answer(-101 if b"/zookeeper/config" in body else 0))
         for line, status, err in (
                 ("create /a x", 0, "Created /a"), ("create -e /a x", 0, "Created /a"), ("touch /b", 0, ""),
-                ("create -c /c", 12, "ZooKeeper 3.5 or later is required for containers, but this server is older, or not a ZooKeeper server"),
+                ("create -c /c", 12, "ZooKeeper 3.5 or later is required for containers, but this server is older, or does not tell its version (srvr)"),
                 ("create -t 9000 /c", 12, "ZooKeeper 3.5 or later is required for nodes with a TTL"),
                 ("config", 12, "ZooKeeper 3.5 or later is required for the ensemble's configuration"),
                 ("reconfig -remove 1", 12, "ZooKeeper 3.5 or later is required for reconfig"),

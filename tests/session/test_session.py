@@ -241,14 +241,14 @@ class Lost(SessionTest):
         commands = {
             f"get {inside}": inside, f"get -w {inside}": inside, f"ls {inside}": inside, f"stat {inside}": inside,
             f"getAcl {inside}": inside, f"exists {inside}": inside, f"sync {inside}": inside, f"ls -R {inside}": inside,
-            f"count {inside}": inside, f"watch -i -n 1 {inside}": inside, f"watch -R -i -n 2 {inside}": inside + "/b",
-            # Servers' own watches take one request.
-            f"addWatch {inside}": inside if server_version() >= (3, 6) else inside + "/b",
+            f"count {inside}": inside, f"watch -i -n 1 {inside}": inside,
             f"listquota {inside}": quotas.decode(), f"cp {inside} {self.root}/c0": inside,
             f"cp -r {inside} {self.root}/c1": inside + "/b",
         }
         if server_version() >= (3, 5):
             commands["config"] = "/zookeeper/config"
+        if server_version() >= (3, 6):
+            commands |= {f"addWatch {inside}": inside, f"watch -R -i -n 2 {inside}": inside + "/b"}
         for command, sign in commands.items():
             for how in (("-c", command), ()):
                 with self.subTest(command, how=how), Proxy(self.server.port) as proxy:

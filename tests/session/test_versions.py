@@ -39,12 +39,17 @@ class Versions:
         self.assertNotIn("connection lost", done.stderr)
         return done.stdout, done.stderr
 
-    def test_a_node_that_may_not_be_read_goes_unseen(self):
-        if self.is_old:
-            self.skipTest("servers before 3.5 tell of such nodes")
+    def test_watches_of_subtrees(self):
         script = ("create /watched", "create /watched/shut x world:anyone:cda", "addWatch /watched",
-                  "delete /watched/shut", "create /watched/open", "sync /")
-        out, _ = self.zksh(text="".join(line + "\n" for line in script))
+                  "delete /watched/shut", "create /watched/open", "watch -R -n 1 /watched", "sync /")
+        if self.is_old:
+            out, err = self.zksh("-k", "-f", "-", text="".join(line + "\n" for line in script), status=12)
+            for line in (3, 6):
+                self.assertRegex(err, "ZooKeeper 3.6 or later is required for persistent and recursive watches, but this server "
+                                      rf"has version 3.4.13\nstdin:{line}: failed")
+            self.assertNotIn("WATCHER", out)
+            return
+        out, _ = self.zksh(text="".join(line + "\n" for line in script if "-R" not in line))
         self.assertIn("type:NodeCreated path:/watched/open", out)
         self.assertNotIn("/watched/shut", out)
 

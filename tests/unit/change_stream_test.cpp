@@ -2,6 +2,7 @@
 #include "client/change_stream.h"
 
 #include "fake_client.h"
+#include "tree/walk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,6 +52,8 @@ std::string text_of(const NodeChange& change) {
 
 class ChangeStreamTest : public testing::Test {
  protected:
+  ChangeStreamTest() { fake.serve_persistent_watches(); }
+
   void create(const std::string& path, const Data& data = "1",
               CreateMode mode = CreateMode::Persistent) {
     other.create({.path = path, .data = data, .mode = mode}, {});
@@ -61,8 +64,10 @@ class ChangeStreamTest : public testing::Test {
   void remove(const std::string& path) { other.remove({.path = path}, {}); }
 
   std::vector<std::string> begin(std::vector<std::string> paths, bool recursive = true) {
-    stream.emplace(fake, ChangeStream::Options{
-                             .paths = std::move(paths), .recursive = recursive, .values = true});
+    stream.emplace(fake, ChangeStream::Options{.paths = std::move(paths),
+                                               .recursive = recursive,
+                                               .values = true,
+                                               .survey = survey_subtree});
     return texts(stream->begin({}));
   }
   std::vector<std::string> next() { return texts(stream->next({})); }
@@ -228,7 +233,9 @@ TEST_F(ChangeStreamTest, ALossWhileItBeginsMakesNothingNew) {
       };
       if (fresh.monitor().wait(stop, lost)) client.reconnect();
     });
-    ChangeStream one(client, {.paths = {"/a"}, .recursive = true, .values = true});
+    client.serve_persistent_watches();
+    ChangeStream one(
+        client, {.paths = {"/a"}, .recursive = true, .values = true, .survey = survey_subtree});
     EXPECT_THAT(texts(one.begin({})), ElementsAre("present /a 1", "present /a/b 1")) << request;
     writer.set({.path = "/a/b", .data = "2"}, {});
     auto changes = texts(one.next({}));

@@ -1,6 +1,7 @@
-// NodeWatches: a server's persistent watches, what is told after a gap, and an older server.
+// NodeWatches: a server's persistent watches, and what is told after a gap.
 #include "client/node_watches.h"
 
+#include "failures.h"
 #include "fake_client.h"
 #include "tree/walk.h"
 
@@ -29,7 +30,6 @@ class NodeWatchesTest : public testing::Test {
     const auto noted = server.monitor().with_lock(
         [&](const Monitor::Held& held) { return std::exchange((*mailbox)(held), {}); });
     for (const auto& event : noted) watches.note(event);
-    watches.resolve_doubts();
     watches.catch_up({});
     std::vector<std::string> texts;
     for (const auto& event : watches.take_events())
@@ -126,21 +126,15 @@ TEST_F(NodeWatchesTest, AnotherLossDuringTheReadingLosesNothing) {
   EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a/b", "NodeDataChanged /a/c"));
 }
 
-TEST_F(NodeWatchesTest, OnAnOlderServerTheEmulationGoesOn) {
-  for (const auto* const path : {"/a", "/a/b", "/a/c"}) create(path);
+TEST_F(NodeWatchesTest, AServerThatHasNoneRefusesThem) {
+  create("/a");
   watches.add("/a", WatchMode::Recursive, {});
-  fake.disconnect();
-  set("/a/b");
-  remove("/a/c");
   fake.serve_persistent_watches(false);
+  EXPECT_EQ(watches.add("/b", WatchMode::Persistent, {}), code::unimplemented);
+  EXPECT_THAT(watches.modes(), ElementsAre(testing::Pair("/a", WatchMode::Recursive)));
+  fake.disconnect();
   fake.reconnect();
-  EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a/b", "NodeChildrenChanged /a"));
-  EXPECT_GT(fake.watches(), 0);
-  set("/a/b");
-  create("/a/d");
-  EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a/b", "NodeCreated /a/d"));
-  EXPECT_TRUE(watches.remove("/a", WatchMode::Recursive));
-  EXPECT_TRUE(watches.empty());
+  EXPECT_EQ(code_of([&] { told(); }), code::unimplemented);
 }
 
 TEST_F(NodeWatchesTest, AModeIsReplacedAndRemoved) {

@@ -22,6 +22,8 @@ using testing::IsEmpty;
 
 class PersistentWatchesTest : public testing::Test {
  protected:
+  PersistentWatchesTest() { fake.serve_persistent_watches(); }
+
   void create(const std::string& path) { other.create({.path = path, .data = "x"}, {}); }
   void set(const std::string& path) { other.set({.path = path, .data = "y"}, {}); }
 
@@ -91,7 +93,7 @@ TEST_F(PersistentWatchesTest, AWatchIsSetOnTheNextConnectionIfThisOneIsLostMeanw
   const auto attachment = watches.attach(fake);
   for (const auto* const path : {"/a", "/a/b", "/c"}) create(path);
   watches.add("/c", WatchMode::Recursive, {});
-  fake.lose(3, FakeClient::When::BeforeItIsApplied, FakeClient::Loss::OfConnection);
+  fake.lose(2, FakeClient::When::BeforeItIsApplied, FakeClient::Loss::OfConnection);
   std::jthread back([&](const std::stop_token& stop) {
     server.monitor().wait(stop, [&](const Monitor::Held& held) {
       return fake.state(held) == SessionState::Connecting;
@@ -117,13 +119,12 @@ TEST_F(PersistentWatchesTest, TheNextSessionHasNoWatches) {
   EXPECT_THAT(told(), ElementsAre("/a"));
 }
 
-TEST_F(PersistentWatchesTest, NamesTheNodesThatMayNotBeListedOnce) {
+TEST_F(PersistentWatchesTest, NamesANodeThatMayNotBeRead) {
   const auto attachment = watches.attach(fake);
   create("/a");
-  for (const char* path : {"/a/1", "/a/2"})
-    other.create({.path = path, .data = {}, .acl = {{perm::write, "world", "anyone"}}}, {});
+  fake.fail_request(2, FakeClient::When::BeforeItIsApplied, code::no_auth);  // its Stat
   watches.add("/a", WatchMode::Recursive, {});
-  EXPECT_THAT(told(), ElementsAre(testing::HasSubstr("and 1 more")));
+  EXPECT_THAT(told(), ElementsAre(testing::HasSubstr("no permission to read /a")));
 }
 
 TEST_F(PersistentWatchesTest, AnErrorEndsAllWatchesAndIsToldOnce) {
@@ -139,6 +140,7 @@ TEST_F(PersistentWatchesTest, AnErrorEndsAllWatchesAndIsToldOnce) {
                       const std::string& text) { warnings.push_back(text); }}};
   FakeClient client{
       server, [&](const Monitor::Held& held, const Event& event) { failing.hear(held, event); }};
+  client.serve_persistent_watches();
   const auto attachment = failing.attach(client);
   create("/a");
   failing.add("/a", WatchMode::Recursive, {});
@@ -155,45 +157,6 @@ TEST_F(PersistentWatchesTest, AnErrorEndsAllWatchesAndIsToldOnce) {
   set("/a");
   failing.settle(30s, {});
   EXPECT_THAT(said(), testing::SizeIs(1));
-}
-
-TEST_F(PersistentWatchesTest, AWatchOfTooManyNodesLeavesTheOthers) {
-  std::vector<std::string> heard;
-  constexpr std::size_t room_for_six_nodes = 4000;
-  PersistentWatches few{
-      server.monitor(),
-      {.event = [&](const Monitor::Held&, const Event& event) { heard.push_back(event.path); },
-       .warning = [&](const Monitor::Held&, const std::string& text) { heard.push_back(text); }},
-      room_for_six_nodes};
-  FakeClient client{server,
-                    [&](const Monitor::Held& held, const Event& event) { few.hear(held, event); }};
-  const auto attachment = few.attach(client);
-  for (const char* path : {"/a", "/a/1", "/many"}) create(path);
-  for (int i = 0; i < 300; ++i) create("/many/" + std::to_string(i));
-  few.add("/a", WatchMode::Recursive, {});
-  few.add("/many", WatchMode::Persistent, {});
-  const std::map<std::string, WatchMode> both{{"/a", WatchMode::Recursive},
-                                              {"/many", WatchMode::Persistent}};
-  for (const char* path : {"/", "/many"}) {
-    EXPECT_THAT(refusal_of([&] { few.add(path, WatchMode::Recursive, {}); }),
-                testing::HasSubstr("cannot watch so many nodes"));
-    EXPECT_EQ(few.all(), both);
-  }
-  set("/a/1");
-  set("/many/7");
-  create("/many/new");
-  create("/a/2");
-  few.settle(30s, {});
-  EXPECT_THAT(
-      server.monitor().with_lock([&](const Monitor::Held&) { return std::exchange(heard, {}); }),
-      ElementsAre("/a/1", "/many", "/a/2"));
-  for (int i = 3; i < 9; ++i) create("/a/" + std::to_string(i));
-  few.settle(30s, {});
-  server.monitor().with_lock([&](const Monitor::Held&) {
-    EXPECT_THAT(heard, testing::Contains(testing::HasSubstr(
-                           "all watches of addWatch are removed: cannot watch so many nodes")));
-  });
-  EXPECT_THAT(few.all(), IsEmpty());
 }
 
 TEST_F(PersistentWatchesTest, SettleDoesNotWaitForALostConnection) {
@@ -222,6 +185,7 @@ TEST_F(PersistentWatchesTest, EndsWhileEventsPourIn) {
     FakeClient client(server, [&](const Monitor::Held& held, const Event& event) {
       short_lived.hear(held, event);
     });
+    client.serve_persistent_watches();
     const auto attachment = short_lived.attach(client);
     short_lived.add("/a", i % 2 == 0 ? WatchMode::Recursive : WatchMode::Persistent, {});
   }
