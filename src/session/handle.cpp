@@ -86,6 +86,7 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
   state = now;
   if (is_connected(now)) {
     ever_connected = true;
+    seen_more = 0;
     connected_to = connected_name(from, names);
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
@@ -229,6 +230,50 @@ bool Session::Handle::takes_writes(const SocketAddress& server) {
   }
   session.state_->opener.ring();
   return is_known;
+}
+
+/// A server refuses a session that has seen a later zxid than its own last one: it closes the
+/// connection (ZooKeeperServer.processConnectRequest). After a restore, or with empty disks, all
+/// servers do, until other clients have written as much.
+///
+/// So once a session has been without a connection for a while, a new one is asked for, which has
+/// seen nothing (ask_for_zxid). If its zxid is smaller than what this session has seen, the history
+/// that this session belongs to is gone, and the session with it. A follower that merely lags
+/// behind does not show such a zxid: the new session's creation is a transaction that the leader's
+/// quorum has accepted, with a later zxid than all before it, and the follower has applied it when
+/// it answers the sync behind it. Neither does a deposed leader, which gets no quorum. (With local
+/// sessions the sync alone goes to the leader.) A server that wants SASL first says no zxid; then
+/// the session must also have been away for its timeout, after which no lease of it is left.
+///
+/// The session ends when a server then refuses it once more. Nobody takes a lock for held that is
+/// not: its waiters and holders see an expired session, as they do when a server says so.
+void Session::Handle::look_for_restored_servers() {
+  constexpr std::chrono::seconds interval{2};
+  const auto now = Clock::now();
+  bool is_restored = false;
+  const bool asks = session.monitor_.with_lock([&](const Monitor::Held&) {
+    if (!ever_connected || is_connected(state) || is_dead(state) || now < lost + interval)
+      return false;
+    auto& known = session.known_servers().zxids[session.state_->server];
+    const auto seen = wire.last_zxid();
+    if (known.learnt > lost &&
+        (known.last > 0 ? known.last < seen
+                        : now > lost + std::chrono::milliseconds(negotiated_timeout))) {
+      seen_more = seen;
+      is_restored = true;
+    }
+    if (is_restored || now < known.asked + interval) return false;
+    known.asked = now;
+    return session.state_->wants_zxid = true;
+  });
+  if (is_restored) wire.expire_if_refused();
+  if (!asks) return;
+  try {
+    session.start_opener();
+  } catch (const std::exception&) {
+    return;  // it is tried again
+  }
+  session.state_->opener.ring();
 }
 
 std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/,

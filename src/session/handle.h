@@ -154,6 +154,7 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::string address;          ///< of the server that it is connected to, or tries, numeric
   AddressNames names;           ///< of the servers
   Clock::time_point looked_up;  ///< when these were
+  std::int64_t seen_more = 0;   ///< Session::seen_more
   std::int64_t session_id = 0;
   int negotiated_timeout = 0;
   std::shared_ptr<SessionLease> lease;           ///< null until connected
@@ -191,6 +192,7 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::multimap<std::string, PersistentWatch, std::less<>> persistent;
   Pending<Nothing> zxid_question;  ///< the last of ask_zxid; with the Hold
 
+  void look_for_restored_servers();
   /// The path of a node without the chroot; nullopt: it is not below it.
   std::optional<std::string> own_path(std::string_view whole) const;
   /// Has the server show its last zxid, which is that of any event before the answer, or a later
@@ -303,6 +305,7 @@ struct Session::State {
   bool wants_tick = false;          ///< the opener should ask the server for its tick
   std::deque<SaslJob> sasl_jobs;    ///< for the opener
   bool wants_modes = false;         ///< the opener should ask the servers whether they take writes
+  bool wants_zxid = false;          ///< the opener should ask the servers what they have
   bool wants_versions = false;      ///< of all servers that the session is connected to
   Bell opener;                      ///< rings when the opener has work; not under the monitor
 
@@ -330,6 +333,13 @@ struct KnownServers {
   std::map<std::string, Clock::time_point> ticks_asked{};
   /// Those that said so when they were last asked, by numeric address and port.
   std::set<std::string> writable{};
+  /// What servers that do not let a session resume give to a new one, by the connect string.
+  struct Zxid {
+    Clock::time_point asked{};   ///< when somebody last undertook to ask for it
+    Clock::time_point learnt{};  ///< when one let a session begin
+    std::int64_t last = 0;       ///< its last zxid then; 0: it did not say
+  };
+  std::map<std::string, Zxid> zxids{};
   /// By numeric address and port, of those that were asked.
   std::map<std::string, ServerVersion> versions{};
   /// How often one has not answered that question: it may have been busy.

@@ -2,6 +2,7 @@
 // servers.
 #include "client/four_letter_word.h"
 #include "session/handle.h"
+#include "session/marshalling.h"
 
 #include <fmt/core.h>
 
@@ -34,25 +35,55 @@ std::chrono::milliseconds tick_in(std::string_view answer) {
   return std::chrono::milliseconds(std::max(tick, 0));
 }
 
-/// Which of these servers, with numeric addresses, take writes. Blocks for a second at most. Throws
-/// Cancelled.
-std::set<std::string> find_writable(const AddressNames& servers, const std::stop_token& stop) {
+/// What these servers, with numeric addresses, answer to a short request, by their addresses.
+/// Blocks for a second at most. Throws Cancelled.
+std::map<std::string, std::string> ask_all(const AddressNames& servers, const std::string& word,
+                                           const std::stop_token& stop) {
   constexpr std::chrono::seconds patience{1};
-  constexpr std::size_t longest_answer = 64;
+  constexpr std::size_t longest_answer = 256;
   std::vector<ServerQuestion> questions;
   for (auto at = servers.begin(); at != servers.end();) {
     ServerQuestion question{.server = parse_connect_string(at->first).servers.front(),
-                            .word = "isro"};
+                            .word = word};
     for (const auto end = servers.upper_bound(at->first); at != end; ++at)
       question.names.push_back(parse_connect_string(at->second).servers.front().host);
     questions.push_back(std::move(question));
   }
   const auto answers = inquire(
       questions, {.deadline = Clock::now() + patience, .most_bytes = longest_answer, .stop = stop});
-  std::set<std::string> found;
+  std::map<std::string, std::string> texts;
   for (std::size_t i = 0; i < questions.size(); ++i)
-    if (answers[i].text == "rw") found.insert(questions[i].server.text());
-  return found;
+    texts.emplace(questions[i].server.text(), answers[i].text);
+  return texts;
+}
+
+void add_frame(std::string& to, std::string_view frame) {
+  add_number(to, static_cast<std::int32_t>(frame.size()));
+  to += frame;
+}
+
+/// A connect request for a session that has seen nothing, a sync, and the session's end.
+std::string short_session(int timeout_ms) {
+  constexpr std::size_t version_and_zxid = 4 + 8;
+  std::string connect(version_and_zxid, '\0');
+  add_number(connect, timeout_ms);
+  connect.append(8, '\0');  // a new session
+  add_text(connect, std::string(16, '\0'));
+  std::string requests;
+  add_frame(requests, connect);
+  add_frame(requests, request_frame(1, operation::sync, path_request("", "/")));
+  add_frame(requests, request_frame(2, operation::close));
+  return requests;
+}
+
+/// The last zxid in a server's answers to a short session; 0: it did not say; nullopt: it did not
+/// let the session begin.
+std::optional<std::int64_t> zxid_in(std::string_view answers) {
+  AnswerReader from(answers);
+  const auto greeting = from.text();
+  if (from.broken() || flaw_of_greeting(answers.substr(0, 4 + greeting.size()), true) != nullptr)
+    return std::nullopt;
+  return std::max<std::int64_t>(0, answer_header(from.text()).zxid);
 }
 
 }  // namespace
@@ -126,6 +157,7 @@ void Session::serve(const std::stop_token& stop) {
       ask_for_tick(stop);
       ask_for_modes(stop);
       ask_for_version(stop);
+      ask_for_zxid(stop);
     } catch (const std::exception&) {
       // They do not say: there is no room for a socket, or zksh is to end.
     }
@@ -235,8 +267,34 @@ void Session::ask_for_modes(const std::stop_token& stop) {
     if (std::exchange(state_->wants_modes, false) && open) servers = open->names;
   });
   if (servers.empty()) return;
-  auto found = find_writable(servers, stop);
+  std::set<std::string> found;
+  for (const auto& [server, answer] : ask_all(servers, "isro", stop))
+    if (answer == "rw") found.insert(server);
   monitor_.with_lock([&](const Monitor::Held&) { known_servers().writable = std::move(found); });
+}
+
+/// For Handle::look_for_restored_servers.
+void Session::ask_for_zxid(const std::stop_token& stop) {
+  AddressNames servers;
+  std::string text;
+  int timeout = 0;
+  monitor_.with_lock([&](const Monitor::Held&) {
+    const auto open = state_->open_handle();
+    if (!std::exchange(state_->wants_zxid, false) || !open) return;
+    servers = open->names;
+    text = state_->server;
+    timeout = open->negotiated_timeout;
+  });
+  if (servers.empty()) return;
+  std::optional<std::int64_t> last;
+  for (const auto& [server, answers] : ask_all(servers, short_session(timeout), stop))
+    last = std::max(last, zxid_in(answers));
+  if (!last) return;
+  monitor_.with_lock([&](const Monitor::Held&) {
+    auto& known = known_servers().zxids[text];
+    known.learnt = Clock::now();
+    known.last = *last;
+  });
 }
 
 /// Whether the opener should ask for the version of the server with this address.

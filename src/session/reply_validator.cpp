@@ -464,6 +464,14 @@ Granted granted_by(std::string_view answer) {
   return granted;
 }
 
+std::string expired_greeting() {
+  constexpr std::size_t before_password = 4 + 4 + 8;  // version, timeout, session
+  constexpr std::int32_t size_of_password = 16;
+  std::string frame(before_password, '\0');
+  add_number(frame, size_of_password);
+  return frame.append(size_of_password + 1, '\0');  // and the read-only flag
+}
+
 SessionRequest session_request(std::string_view greeting) {
   AnswerReader walk(greeting);
   walk.skip(4 + 8);  // version, last zxid

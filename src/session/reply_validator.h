@@ -212,6 +212,8 @@ struct Granted {
 };
 /// Parses a complete, valid connect response.
 Granted granted_by(std::string_view answer);
+/// The answer to a connect request, without its length, that says that the session is over.
+std::string expired_greeting();
 /// What a client requests.
 struct SessionRequest {
   bool fresh = true;  ///< a new session

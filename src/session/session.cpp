@@ -541,6 +541,10 @@ bool Session::sent_others(const Monitor::Held& held) const {
   return state_->phase == Phase::Refused || of_handle(held, &Handle::other_credentials);
 }
 
+std::int64_t Session::seen_more(const Monitor::Held& held) const {
+  return of_handle(held, &Handle::seen_more);
+}
+
 std::string Session::why_refused(const Monitor::Held& held) const {
   return sent_others(held) ? "" : why_settings_refused(of_handle(held, &Handle::sasl_problem));
 }

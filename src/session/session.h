@@ -104,6 +104,9 @@ class Session final : public Client {
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;
+  /// If the session has expired since its servers had less than it had seen: the last zxid that it
+  /// had seen; else 0.
+  std::int64_t seen_more(const Monitor::Held& held) const;
   /// If authentication with the settings' identity failed: the cause and a remedy, to follow
   /// "authentication failed: "; else empty.
   std::string why_refused(const Monitor::Held& held) const;
@@ -175,6 +178,7 @@ class Session final : public Client {
   void ask_for_tick(const std::stop_token& stop);
   void ask_for_modes(const std::stop_token& stop);
   void ask_for_version(const std::stop_token& stop);
+  void ask_for_zxid(const std::stop_token& stop);
   std::shared_ptr<Handle> make_handle(const std::string& server);
   std::shared_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::shared_ptr<Handle> fresh = {});

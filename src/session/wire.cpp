@@ -314,6 +314,11 @@ bool Wire::begin(const std::function<zhandle_t*()>& make) {
   return true;
 }
 
+void Wire::expire_if_refused() {
+  const Hold hold(*this);
+  socket_.expire_if_refused();
+}
+
 void Wire::look_again() {
   const std::lock_guard lock(wires_lock());
   if (id_ != 0) WireLoop::one().call(*this);

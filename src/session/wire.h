@@ -66,6 +66,8 @@ class Wire {
   /// As WireSocket. From any thread.
   std::int64_t last_zxid() const { return socket_.last_zxid(); }
   std::chrono::nanoseconds round_trip() const { return socket_.round_trip(); }
+  /// As WireSocket.
+  void expire_if_refused();
   /// Has the wires' thread look at the handle, whose servers have changed.
   void look_again();
   /// Starts TLS on a connection, if it is still this one (WireOwner::secure).

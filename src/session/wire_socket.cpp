@@ -308,6 +308,7 @@ const char* WireSocket::check(const char* bytes, std::size_t size) {
   if (!link_.awaits_greeting() && greeting_until_) {
     greeting_until_.reset();
     patience_ = greeting_patience;
+    expires_ = false;
   }
   if (link_.last_zxid() > last_zxid_) last_zxid_ = link_.last_zxid();
   round_trip_ = link_.round_trip().count();
@@ -536,6 +537,17 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
     question_ = -1;
     return static_cast<ssize_t>(std::string_view(answer_ ? "rw" : "ro").copy(buffer, size));
   }
+  const auto came = take(buffer, size);
+  const bool has_ended = came == 0 || (came < 0 && errno != EAGAIN);
+  if (!has_ended || !expires_ || !link_.awaits_greeting()) return came;
+  sasl_ = Sasl::None;
+  const auto answer = expired_greeting();
+  handed_over_ = frame_length_of(answer) + answer;
+  return hand_over(buffer, size);
+}
+
+/// The next bytes for the C client, as recv.
+ssize_t WireSocket::take(char* buffer, std::size_t size) {
   if (sasl_ == Sasl::Greeting) {
     const auto result = take_greeting();
     if (sasl_ != Sasl::Delivery) return result;

@@ -228,6 +228,11 @@ class WireSocket {
   /// The shortest time in which this server has answered; 0: it has not.
   std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds(round_trip_); }
 
+  /// The servers have been found to have less than this session has seen: the next one that closes
+  /// the connection instead of answering the connect request counts as one that says that the
+  /// session is over.
+  void expire_if_refused() { expires_ = true; }
+
   /// When `give_up` is to be called unless an answer arrives; nullopt: never.
   std::optional<Clock::time_point> give_up_at() const;
   /// Ends the connection: the C client notices, and tries the next server. Or starts TLS.
@@ -259,6 +264,7 @@ class WireSocket {
     Delivery,  ///< the C client gets the answer to its connect request
   };
 
+  ssize_t take(char* buffer, std::size_t size);
   bool push();
   ssize_t pass(std::string_view bytes);
   ssize_t receive(char* buffer, std::size_t size);
@@ -289,6 +295,7 @@ class WireSocket {
   SocketAddress server_{};
   std::uint64_t connection_ = 0;  ///< counts them
   bool fresh_ = false;
+  bool expires_ = false;        ///< expire_if_refused
   bool closing_ = false;        ///< the request that closes the session was sent
   bool ends_with_any_ = false;  ///< the next answer is that to this request
   std::uint64_t taken_ = 0;

@@ -154,9 +154,9 @@ class EventPrinter {
         return connection_lost(held, session.connected_server(held));
       case SessionState::Expired:
         print_note(held,
-                   fmt::format("session expired; its ephemerals, watches and locks are gone; {}",
-                               input_ == Input::Terminal ? "opening a new one"
-                                                         : "the next command opens a new one"));
+                   fmt::format("{}; {}", what_ended(session.seen_more(held)),
+                               input_ == Input::Terminal ? "opening a new session"
+                                                         : "the next command opens a new session"));
         break;
       case SessionState::AuthFailed:
         authentication_note(held, session.why_refused(held));
@@ -167,6 +167,14 @@ class EventPrinter {
     }
     lost_.reset();
     expired_ = state == SessionState::Expired;
+  }
+
+  static std::string what_ended(std::int64_t seen) {
+    if (seen == 0) return "session expired; its ephemerals, watches and locks are gone";
+    return fmt::format(
+        "the servers have less than this session has seen (zxid {:#x}): they were restored; what "
+        "it held is gone",
+        seen);
   }
 
   void print_note(const Monitor::Held& held, const std::string& text) {

@@ -1,0 +1,88 @@
+"""Servers that were wiped, or restored from a backup: a session that has seen more is replaced, whatever waits in it."""
+import os
+import re
+import shutil
+import unittest
+
+from session_case import ZKSH, SessionTest, environment
+from server import four_letter_word
+from terminal import Terminal
+
+GONE = rb"the servers have less than this session has seen \(zxid 0x[0-9a-f]+\): they were restored; what it held is gone"
+
+
+class RestoredServers(SessionTest):
+    """The whole ensemble, which is one server here. Nobody else writes, so its zxid stays behind."""
+
+    def setUp(self):
+        super().setUp()
+        self.raise_zxid()
+        self.waiters = [
+            self.start("-t", "8s", "watch", "-R", "/"),
+            self.start("-t", "8s", "elect", "-l", "/elect"),
+            self.start("-t", "8s", "wait", "--exists", "/late"),
+            self.start("-t", "8s", "lock", "/held", "--", "sleep", "600"),
+        ]
+        self.wait_node("/held")
+        self.wait_until(lambda: len(self.znodes.children(self.root + "/held")) == 1)
+        self.waiters.append(self.start("-t", "8s", "lock", "/held", "--", "echo", "mine"))
+        self.wait_until(lambda: len(self.znodes.children(self.root + "/held")) == 2)
+        self.terminal = self.enterContext(
+            Terminal([ZKSH, "-t", "8s", "-s", self.connect], environment(self.directory)))
+        self.terminal.enter("pwd")
+        self.terminal.read_until(rb"CONNECTED\) 1")
+
+    def raise_zxid(self):
+        for number in range(100):
+            self.znodes.set(self.root, str(number).encode())
+
+    def have_all_seen_it(self):
+        """Heartbeats show the last zxid."""
+        last = int(re.search(r"Zxid: (\S+)", four_letter_word(self.server.port, "srvr"))[1], 16)
+        seen = re.findall(r"to=8000,.*lzxid=(0x[0-9a-f]+)", four_letter_word(self.server.port, "cons"))
+        return len(seen) > len(self.waiters) and all(int(zxid, 16) == last for zxid in seen)
+
+    def replace_data(self, backup=None):
+        self.server.kill()
+        data = os.path.join(self.server.directory, "data")
+        shutil.rmtree(data)
+        if backup:
+            shutil.copytree(backup, data)
+        self.server.start()
+        self.connect_znodes()
+
+    def check_all_go_on(self):
+        changes, listener, late, holder, contender = self.waiters
+        self.terminal.read_until(GONE)
+        self.terminal.read_until(rb"new session 0x")
+        self.assertEqual(holder.wait(30), 76)
+        self.assertEqual(contender.communicate(timeout=30)[0], b"mine\n")
+        self.start("elect", "/elect", "ann")
+        while b"ann" not in listener.stdout.readline():
+            self.assertIsNone(listener.poll())
+        self.znodes.create(self.root + "/late")
+        self.assertEqual(late.wait(30), 0)
+        while b"/late" not in changes.stdout.readline():
+            self.assertIsNone(changes.poll())
+
+    def test_wiped(self):
+        self.wait_until(self.have_all_seen_it)
+        self.replace_data()
+        self.znodes.create(self.root)
+        self.check_all_go_on()
+
+    def test_restored_with_the_sessions_in_it(self):
+        """The servers still know the sessions, with what they held, until the old sessions time out."""
+        self.server.kill()
+        backup = self.file("backup")
+        shutil.copytree(os.path.join(self.server.directory, "data"), backup)
+        self.server.start()
+        self.connect_znodes()
+        self.raise_zxid()
+        self.wait_until(self.have_all_seen_it)
+        self.replace_data(backup)
+        self.check_all_go_on()
+
+
+if __name__ == "__main__":
+    unittest.main()
