@@ -1,6 +1,7 @@
 // Marshalling: writes the bodies of newer requests, and reads their answers.
 #include "session/marshalling.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -65,6 +66,43 @@ std::string remove_watches_request(const std::string& chroot, const std::string&
 
 std::string watching_request(const std::string& chroot, const std::string& path) {
   return path_request(chroot, path) + '\1';
+}
+
+std::vector<std::string> split_watches(std::string_view request) {
+  constexpr std::size_t most_bytes = 128 * 1024;
+  constexpr std::size_t size_of_head = 4 + 4 + 8;  // xid, operation, last zxid
+  std::vector<std::string> parts;
+  if (request.size() <= most_bytes) return parts;  // so is each part
+  AnswerReader from(request);
+  from.skip(4);
+  if (from.number() != operation::set_watches) return parts;
+  from.skip(8);
+  struct List {
+    std::int32_t count = 0;
+    std::string paths{};
+  };
+  std::array<List, 3> lists;  // of nodes, of missing nodes, of children
+  std::size_t bytes = 0;
+  const auto finish_part = [&] {
+    std::string part(request.substr(0, size_of_head));
+    for (auto& [count, paths] : lists) {
+      add_number(part, count);
+      part += paths;
+    }
+    parts.push_back(std::move(part));
+    lists = {};
+    bytes = 0;
+  };
+  for (auto& list : lists)
+    from.list([&] {
+      const auto path = from.text();
+      if (bytes > 0 && bytes + path.size() > most_bytes / 2) finish_part();
+      ++list.count;
+      add_text(list.paths, path);
+      bytes += 4 + path.size();
+    });
+  if (bytes > 0) finish_part();
+  return from.broken() ? std::vector<std::string>() : parts;
 }
 
 std::vector<std::string> ephemerals_in(std::string_view answer, const std::string& chroot) {

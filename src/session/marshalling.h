@@ -38,6 +38,7 @@ constexpr std::int32_t remove_watches = 18;
 constexpr std::int32_t create_container = 19;
 constexpr std::int32_t create_ttl = 21;
 constexpr std::int32_t multi_read = 22;
+constexpr std::int32_t set_watches = 101;
 constexpr std::int32_t sasl = 102;
 constexpr std::int32_t get_ephemerals = 103;
 constexpr std::int32_t count_descendants = 104;  ///< getAllChildrenNumber
@@ -158,6 +159,12 @@ std::string add_watch_request(const std::string& chroot, const std::string& path
 std::string remove_watches_request(const std::string& chroot, const std::string& path);
 /// The body of a read of a node's children that sets a one-shot watch.
 std::string watching_request(const std::string& chroot, const std::string& path);
+
+/// The C client sets all watches again with one request after a lost connection. If this is a
+/// request, without its length, that is too large for servers (jute.maxbuffer, 1 MiB by default):
+/// several that do the same, each of less than 128 kB, as Java's client splits it
+/// (SET_WATCHES_MAX_LENGTH in ClientCnxn.java); else empty.
+std::vector<std::string> split_watches(std::string_view request);
 
 // The results in valid answers, behind their headers.
 /// getEphemerals; only those below `chroot`, without it.

@@ -242,6 +242,13 @@ ssize_t WireSocket::send(int fd, std::string_view bytes) {
     greeting = greeting_after(bytes, last_own_zxid_);
     bytes = greeting;
   }
+  if (const auto parts = link_.sends_request() ? split_watches(bytes) : std::vector<std::string>();
+      !parts.empty()) {
+    length_.clear();
+    link_.drop_length();
+    for (const auto& part : parts) send_frame(part);
+    return static_cast<ssize_t>(bytes.size());
+  }
   const auto read = link_.sends_request() ? watching_read(bytes) : std::nullopt;
   if (read && owner_.is_reported(read->path, read->of_children)) {
     unwatching = bytes;  // the watch is the last byte

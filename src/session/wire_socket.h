@@ -70,6 +70,8 @@ class WireLink {
   bool sends_length() const { return !out_.in_frame(); }
   /// Whether they are those of the connect request, without its length.
   bool sends_greeting() const { return !greeting_sent_ && out_.in_frame() && out_.taken == 0; }
+  /// The length that was sent does not count: its frame is not sent.
+  void drop_length() { out_ = {}; }
   /// Called after `bytes` were sent.
   void sent(std::string_view bytes);
   /// What is wrong with received `bytes`, for the user; null if nothing. They must be in place in

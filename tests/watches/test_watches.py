@@ -320,6 +320,26 @@ class Lost(WatchTest):
         wait_until(lambda: (match := shown.search(four_letter_word(self.server.port, "cons"))) and
                    int(match[1], 16) >= int(at["mzxid"], 16), 3)
 
+    def test_more_one_shot_watches_than_fit_into_one_request_outlive_a_lost_connection(self):
+        names = ["n" * 700 + str(i) for i in range(1600)]  # more than 1 MiB of each kind
+        self.change("create /top", *(f"create /top/{name}" for name in names))
+        with Proxy(self.server.port) as proxy:
+            watcher = self.start("--keep-going", server=proxy.address + self.root, stderr=subprocess.DEVNULL)
+            out_thread = Reader(watcher)
+            self.send(watcher, lines(command.format(name) for name in names for command in
+                                     ("get -w /top/{}", "ls -w /top/{}", "stat -w /none-{}")) + b"create -e /ready x\n")
+            self.wait_until(lambda: self.znodes.exists(self.root + "/ready"), 100)
+            proxy.cut()
+            self.wait_until(lambda: any(proxy.last_greeting[20:28]))  # with the session's id: it comes back
+            # The watches of children are not counted.
+            self.wait_until(lambda: f"Total watches:{2 * len(names)}" in four_letter_word(self.server.port, "wchs"))
+            self.change(*(command.format(name) for name in names for command in
+                          ("set /top/{} x", "create /top/{}/below", "create /none-{}")))
+            self.wait_until(lambda: len(EVENT.findall(out_thread.out)) >= 3 * len(names))
+            self.close_input(watcher)
+            kinds = collections.Counter(kind for _, kind, _ in EVENT.findall(out_thread.join()))
+        self.assertEqual(kinds, {b"NodeDataChanged": 1600, b"NodeChildrenChanged": 1600, b"NodeCreated": 1600})
+
     def test_a_connection_lost_while_a_large_watch_is_set(self):
         self.run_zksh("fill", "-n", "40000", "-d", "1", "/top")
         with Proxy(self.server.port) as proxy:
