@@ -13,6 +13,9 @@ namespace {
 /// A server that starts or stops may break off a handshake or two.
 constexpr int enough_tls_tries = 3;
 
+/// How long a step of SASL may take: Kerberos itself waits for half a minute for a KDC.
+constexpr std::chrono::seconds sasl_patience{8};
+
 Event::Type event_type(int type) {
   if (type == ZOO_CREATED_EVENT) return Event::Type::Created;
   if (type == ZOO_DELETED_EVENT) return Event::Type::Deleted;
@@ -232,6 +235,14 @@ bool Session::Handle::takes_writes(const SocketAddress& server) {
   return is_known;
 }
 
+/// Ends a step of SASL that takes too long.
+void Session::Handle::limit_sasl() {
+  if (Clock::now() >= sasl_until)
+    finish_sasl(
+        {.failed = true,
+         .problem = SaslExchange::no_answer(session.settings_.security.sasl, sasl_patience)});
+}
+
 /// A server refuses a session that has seen a later zxid than its own last one: it closes the
 /// connection (ZooKeeperServer.processConnectRequest). After a restore, or with empty disks, all
 /// servers do, until other clients have written as much.
@@ -295,6 +306,8 @@ std::vector<std::string> Session::Handle::hosts_of(const std::string& server) co
 std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& server,
                                                        std::uint64_t connection) {
   const auto numeric = server.server().text();
+  ++sasl_step;
+  sasl_until = Clock::time_point::max();
   const bool is_unknown = session.monitor_.with_lock([&](const Monitor::Held& held) {
     address = numeric;
     return session.wants_version_of(held, numeric);
@@ -340,17 +353,44 @@ std::map<std::string, std::string> Session::Handle::tls_reasons(
 
 void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t connection,
                                     const std::string* token, std::int32_t error) {
-  session.monitor_.with_lock([&](const Monitor::Held& held) {
-    const auto known = names_of(held, server.server().text());
-    const auto host = known.empty() ? servers.servers.front().host
-                                    : parse_connect_string(known.front()).servers.front().host;
-    session.state_->sasl_jobs.push_back({.handle = shared_from_this(),
-                                         .host = host,
-                                         .connection = connection,
-                                         .token = token ? std::optional(*token) : std::nullopt,
-                                         .error = error});
+  const auto& settings = session.settings_.security.sasl;
+  sasl_begins = token == nullptr;
+  if (sasl_begins) {
+    const auto hosts = hosts_of(server.server().text());
+    sasl = std::make_shared<SaslExchange>(
+        settings, hosts.empty() ? servers.servers.front().host : hosts.front());
+    sasl_connection = connection;
+    if (settings.mechanism == "GSSAPI")
+      session.monitor_.with_lock(
+          [&](const Monitor::Held&) { sasl_problem = "Kerberos has not answered yet"; });
+  }
+  if (error != 0) return finish_sasl({.failed = true});
+  sasl_until = Clock::now() + sasl_patience;
+  SaslExchange::advance(sasl, token ? std::optional(*token) : std::nullopt,
+                        [this, number = ++sasl_step, id = wire.id()](const auto& step) {
+                          Wire::with(id, [&] {  // else the handle is gone
+                            if (number == sasl_step) finish_sasl(step);
+                          });
+                        });
+}
+
+/// Without a ticket for a server a new session cannot begin. One that has begun tries again: a KDC
+/// may be away for a moment, or the user gets a new ticket. With the wire's Hold.
+void Session::Handle::finish_sasl(const SaslExchange::Step& step) {
+  sasl_until = Clock::time_point::max();
+  ++sasl_step;
+  const bool retries = session.monitor_.with_lock([&](const Monitor::Held&) {
+    if (step.is_over) kerberos_user = step.user;
+    sasl_problem = step.problem;
+    return sasl_begins && ever_connected;
   });
-  session.state_->opener.ring();
+  if (step.token) wire.send_sasl(sasl_connection, *step.token);
+  if (step.is_over) wire.end_sasl(sasl_connection);
+  if (!step.failed) return;
+  if (retries) return wire.drop_sasl(sasl_connection);
+  wire.stop();
+  session.monitor_.change(
+      [&](const Monitor::Held& held) { note_state(held, SessionState::AuthFailed, nullptr); });
 }
 
 void Session::Handle::has_no_version() {

@@ -174,9 +174,12 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::map<std::string, TlsFailure> tls_failures;  ///< by the server's name, HOST:PORT
   std::string sasl_problem;   ///< of this machine's Kerberos, for the user; empty if it works
   std::string kerberos_user;  ///< the principal; empty without Kerberos
-  // Of the opener's thread:
+  // With the wire's Hold:
   std::shared_ptr<SaslExchange> sasl;
   std::uint64_t sasl_connection = 0;  ///< the one that it is for
+  std::uint64_t sasl_step = 0;        ///< counts steps, and connections: an earlier one is stale
+  bool sasl_begins = false;           ///< that step is an exchange's first
+  Clock::time_point sasl_until = Clock::time_point::max();  ///< how long it may take
   /// By the context of their watches, a number that the C client passes back, not a pointer: it
   /// silently drops unfired watches. All watches of a mailbox share it, so the C client fires one
   /// event for all that it has on a node, and needs linear, not quadratic, time to report a session
@@ -193,6 +196,8 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   Pending<Nothing> zxid_question;  ///< the last of ask_zxid; with the Hold
 
   void look_for_restored_servers();
+  void limit_sasl();
+  void finish_sasl(const SaslExchange::Step& step);
   /// The path of a node without the chroot; nullopt: it is not below it.
   std::optional<std::string> own_path(std::string_view whole) const;
   /// Has the server show its last zxid, which is that of any event before the answer, or a later
@@ -280,15 +285,6 @@ class Bell {
   bool rung_ = false;
 };
 
-/// A step of a SASL exchange that the opener should take.
-struct SaslJob {
-  std::shared_ptr<Session::Handle> handle;
-  std::string host;  ///< the server's name
-  std::uint64_t connection = 0;
-  std::optional<std::string> token{};  ///< the server's; none at the begin
-  std::int32_t error = 0;              ///< the server's
-};
-
 /// The session's phase, and what belongs to it. Under the monitor; only Session::enter changes the
 /// phase.
 struct Session::State {
@@ -303,7 +299,6 @@ struct Session::State {
   std::exception_ptr problem;       ///< its latest failure
   std::int64_t closed = 0;          ///< Client::closed_session
   bool wants_tick = false;          ///< the opener should ask the server for its tick
-  std::deque<SaslJob> sasl_jobs;    ///< for the opener
   bool wants_modes = false;         ///< the opener should ask the servers whether they take writes
   bool wants_zxid = false;          ///< the opener should ask the servers what they have
   bool wants_versions = false;      ///< of all servers that the session is connected to

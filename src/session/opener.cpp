@@ -1,5 +1,4 @@
-// Session's opener: the thread for what blocks: opening sessions, names, SASL, questions to
-// servers.
+// Session's opener: the thread for what blocks: opening sessions, names, questions to servers.
 #include "client/four_letter_word.h"
 #include "session/handle.h"
 #include "session/marshalling.h"
@@ -150,7 +149,6 @@ void Session::serve(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     state_->opener.await(stop, next_look_up());
     if (stop.stop_requested()) return;
-    run_sasl(stop);
     open_one(stop);
     look_up_again();
     try {
@@ -161,50 +159,6 @@ void Session::serve(const std::stop_token& stop) {
     } catch (const std::exception&) {
       // They do not say: there is no room for a socket, or zksh is to end.
     }
-  }
-}
-
-/// Takes the steps of SASL exchanges that are due. Without a ticket for a server a new session
-/// cannot begin. One that has begun tries again: a KDC may be away for a moment, or the user gets a
-/// new ticket.
-void Session::run_sasl(const std::stop_token& stop) {
-  while (true) {
-    std::optional<SaslJob> job;
-    monitor_.with_lock([&](const Monitor::Held&) {
-      if (state_->sasl_jobs.empty()) return;
-      job = std::move(state_->sasl_jobs.front());
-      state_->sasl_jobs.pop_front();
-    });
-    if (!job) return;
-    auto& on = *job->handle;
-    const bool begins = !job->token && job->error == 0;
-    if (begins) {
-      on.sasl = std::make_shared<SaslExchange>(settings_.security.sasl, job->host);
-      on.sasl_connection = job->connection;
-      if (settings_.security.sasl.mechanism == "GSSAPI")
-        monitor_.with_lock(
-            [&](const Monitor::Held&) { on.sasl_problem = "Kerberos has not answered yet"; });
-    } else if (on.sasl_connection != job->connection) {
-      continue;  // of a connection that is lost
-    }
-    const auto step = job->error == 0 ? SaslExchange::advance(on.sasl, job->token, stop)
-                                      : SaslExchange::Step{.failed = true};
-    if (stop.stop_requested()) return;
-    const bool retries = monitor_.with_lock([&](const Monitor::Held&) {
-      if (step.is_over) on.kerberos_user = step.user;
-      on.sasl_problem = step.problem;
-      return begins && on.ever_connected;
-    });
-    if (step.token) on.wire.send_sasl(job->connection, *step.token);
-    if (step.is_over) on.wire.end_sasl(job->connection);
-    if (!step.failed) continue;
-    if (retries) {
-      on.wire.drop_sasl(job->connection);
-      continue;
-    }
-    on.wire.stop();
-    monitor_.change(
-        [&](const Monitor::Held& held) { on.note_state(held, SessionState::AuthFailed, nullptr); });
   }
 }
 

@@ -305,6 +305,7 @@ Reads joined(std::vector<Reads> parts) {
 /// too rare.
 Clock::time_point Session::Handle::tend() {
   constexpr std::chrono::seconds look_again{1};
+  limit_sasl();
   look_for_restored_servers();
   std::shared_ptr<SessionLease> idle;
   session.monitor_.with_lock([&](const Monitor::Held&) {

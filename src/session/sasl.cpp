@@ -2,15 +2,13 @@
 #include "session/sasl.h"
 
 #include "base/error.h"
-#include "base/monitor.h"
 #include "base/shared_library.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <array>
-#include <chrono>
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -151,6 +149,30 @@ void use_mutexes() {
 
 constexpr std::string_view digest = "DIGEST-MD5";
 
+/// Null if there is none. Blocks: Cyrus SASL looks up this machine's own name (get_fqhostname).
+sasl_conn_t* new_connection(const std::string& host) {
+  sasl_conn_t* made = nullptr;
+  const int result = cyrus_sasl().sasl_client_new("zookeeper", host.c_str(), nullptr, nullptr,
+                                                  answers().callbacks.data(), 0, &made);
+  return result == SASL_OK ? made : nullptr;
+}
+
+/// For the next exchange with DIGEST-MD5, which so begins even if no names can be looked up then.
+std::atomic<sasl_conn_t*> spare{nullptr};
+
+/// ZooKeeper's servers use this name for DIGEST-MD5, whatever their machine; for Kerberos they use
+/// the machine's.
+sasl_conn_t* new_digest_connection() {
+  auto* const made = spare.exchange(nullptr);
+  return made ? made : new_connection("zk-sasl-md5");
+}
+
+void keep_spare() {
+  if (spare) return;
+  auto* unused = spare.exchange(new_connection("zk-sasl-md5"));
+  if (unused) cyrus_sasl().sasl_dispose(&unused);
+}
+
 }  // namespace
 
 void prepare_sasl(const SaslSettings& settings) {
@@ -182,56 +204,40 @@ void prepare_sasl(const SaslSettings& settings) {
 }
 
 SaslExchange::SaslExchange(const SaslSettings& settings, const std::string& host)
-    : mechanism_(settings.mechanism), host_(host) {
-  // ZooKeeper's servers use this name for DIGEST-MD5, whatever their machine; for Kerberos they use
-  // the machine's.
-  const auto* const name = mechanism_ == digest ? "zk-sasl-md5" : host.c_str();
-  if (cyrus_sasl().sasl_client_new("zookeeper", name, nullptr, nullptr, answers().callbacks.data(),
-                                   0, &connection_) != SASL_OK)
-    connection_ = nullptr;
-}
+    : mechanism_(settings.mechanism), host_(host) {}
 
 SaslExchange::~SaslExchange() {
   if (connection_) cyrus_sasl().sasl_dispose(&connection_);
 }
 
-SaslExchange::Step SaslExchange::advance(const std::shared_ptr<SaslExchange>& exchange,
-                                         const std::optional<std::string>& token,
-                                         const std::stop_token& stop) {
-  constexpr std::chrono::seconds longest{8};
-  const auto take = [exchange, token] {
-    return token ? exchange->proceed(*token) : exchange->begin();
-  };
-  if (exchange->mechanism_ == digest) return take();
-  struct Taken {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    std::optional<Step> step;
-  };
-  const auto taken = std::make_shared<Taken>();
+void SaslExchange::advance(const std::shared_ptr<SaslExchange>& exchange,
+                           std::optional<std::string> token,
+                           std::function<void(const Step&)> done) {
   try {
-    std::thread([take, taken] {
-      auto step = take();
-      const std::lock_guard lock(taken->mutex);
-      taken->step = std::move(step);
-      taken->changed.notify_one();
+    std::thread([exchange, token = std::move(token), done] {
+      const auto step = token ? exchange->proceed(*token) : exchange->begin();
+      done(step);
+      if (step.is_over && exchange->mechanism_ == digest) keep_spare();
     }).detach();
   } catch (const std::system_error& error) {
-    return {.failed = true,
-            .problem = fmt::format("cannot start a thread for Kerberos ({})",
-                                   std::strerror(error.code().value()))};
+    done({.failed = true,
+          .problem = fmt::format("cannot start a thread for SASL ({})",
+                                 std::strerror(error.code().value()))});
   }
-  std::unique_lock lock(taken->mutex);
-  const auto has_step = [&] { return taken->step.has_value(); };
-  if (!taken->changed.wait_until(lock, stop, Clock::now() + longest, has_step))
-    return {
-        .failed = true,
-        .problem = fmt::format("no Kerberos server (KDC) has answered for {} s; is it reachable?",
-                               longest.count())};
-  return std::move(*taken->step);
+}
+
+std::string SaslExchange::no_answer(const SaslSettings& settings, std::chrono::seconds waited) {
+  if (settings.mechanism == digest)
+    return fmt::format(
+        "looking up this machine's own name, which SASL wants, takes longer than {} s; add it to "
+        "/etc/hosts",
+        waited.count());
+  return fmt::format("no Kerberos server (KDC) has answered for {} s; is it reachable?",
+                     waited.count());
 }
 
 SaslExchange::Step SaslExchange::begin() {
+  connection_ = mechanism_ == digest ? new_digest_connection() : new_connection(host_);
   if (!connection_) return {.failed = true};
   const char* bytes = nullptr;
   const char* chosen = nullptr;

@@ -3,9 +3,10 @@
 
 #include "client/security.h"
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,7 @@ namespace zksh {
 /// UsageError if there is none, or it does not support the mechanism. Blocks.
 void prepare_sasl(const SaslSettings& settings);
 
-/// The client's side of the exchange on one connection. Used by one thread at a time.
+/// The client's side of the exchange on one connection.
 ///
 /// As in the C client (zk_sasl.c, after ZooKeeperSaslClient.java): the first request is empty with
 /// DIGEST-MD5, since Java's servers cannot take a second authentication for a new one
@@ -37,11 +38,13 @@ class SaslExchange {
     std::string problem{};  ///< why this machine's Kerberos failed, for the user; may be empty
     std::string user{};     ///< once it is over, the user's Kerberos principal
   };
-  /// Takes the first step, without a token, or the one after a token from the server. With GSSAPI
-  /// it may ask a KDC: blocks for at most 8 s, and ends early, failed, on a stop. Kerberos itself
-  /// waits for half a minute, on a thread of its own that keeps the exchange.
-  static Step advance(const std::shared_ptr<SaslExchange>& exchange,
-                      const std::optional<std::string>& token, const std::stop_token& stop);
+  /// Takes the first step, without a token, or the one after a token from the server, on a thread
+  /// of its own, since it may ask a KDC, for half a minute, or look up this machine's name. Calls
+  /// `done` there; at once if there can be no thread. One step at a time.
+  static void advance(const std::shared_ptr<SaslExchange>& exchange,
+                      std::optional<std::string> token, std::function<void(const Step&)> done);
+  /// What to tell the user about a step that takes longer than this.
+  static std::string no_answer(const SaslSettings& settings, std::chrono::seconds waited);
 
  private:
   Step begin();

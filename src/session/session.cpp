@@ -364,7 +364,6 @@ std::shared_ptr<Session::Handle> Session::make_handle(const std::string& server)
     throw Error("cannot connect to " + diagnose_connection(servers), status::no_connection);
   fresh->names = std::move(order.names);
   fresh->opened = fresh->looked_up = Clock::now();
-  if (fresh->wants_sasl()) start_opener();
   const bool begun = fresh->wire.begin([&] {
     // Several servers have been shuffled already; the addresses of a single name have not.
     zoo_deterministic_conn_order(servers.servers.size() > 1 ? 1 : 0);
@@ -394,7 +393,7 @@ void Session::ensure_session() {
   const auto wanted = [&](const Monitor::Held&) { return state_->needs_opener(); };
   if (!monitor_.with_lock(wanted)) return;
   const bool blocks = has_names(parse_connect_string(server()));
-  if (blocks || !settings_.security.sasl.mechanism.empty()) start_opener();
+  if (blocks) start_opener();
   std::optional<std::size_t> turn;
   bool is_at_once = false;
   monitor_.change([&](const Monitor::Held& held) {

@@ -174,7 +174,6 @@ class Session final : public Client {
   std::shared_ptr<SessionLease> present_lease();
   Clock::time_point next_look_up();
   void look_up_again();
-  void run_sasl(const std::stop_token& stop);
   void ask_for_tick(const std::stop_token& stop);
   void ask_for_modes(const std::stop_token& stop);
   void ask_for_version(const std::stop_token& stop);

@@ -89,6 +89,12 @@ class WireLoop {
     wire.watched_ = -1;
   }
 
+  /// Null if there is none with this id.
+  Wire* find(std::uint64_t id) const {
+    const auto found = wires_.find(id);
+    return found == wires_.end() ? nullptr : found->second;
+  }
+
   /// Has the thread look at a wire.
   void call(Wire& wire) {
     put_off(wire, Clock::now());
@@ -167,6 +173,11 @@ class WireLoop {
     put_off(wire, until);
   }
 
+  /// Whether there may be more to do for a wire.
+  static bool is_alive(const Wire& wire) {
+    return wire.id_ != 0 && is_unrecoverable(wire.handle_) == ZOK;
+  }
+
   /// Reads what has arrived.
   void read(Wire& wire) {
     const bool was_connected = is_connected_state(zoo_state(wire.handle_));
@@ -179,7 +190,7 @@ class WireLoop {
       // ZNOTHING: a part of a frame, or an answer that is not the C client's.
     } while ((wire.socket_.deliver() || wire.socket_.may_have_unread()) &&
              wire.socket_.taken() != before && (result == ZOK || result == ZNOTHING) &&
-             is_unrecoverable(wire.handle_) == ZOK);
+             is_alive(wire));
     wire.socket_.receive_into({});
     // On a new connection the C client has queued its watches, which must not come behind zksh's
     // own requests: the server would take a persistent watch for one of theirs.
@@ -199,8 +210,7 @@ class WireLoop {
       wire.socket_.flush();
       zookeeper_process(wire.handle_, ZOOKEEPER_WRITE);
     }
-    if (((events & EPOLLIN) != 0 || broken || wire.socket_.may_have_unread()) &&
-        is_unrecoverable(wire.handle_) == ZOK)
+    if (((events & EPOLLIN) != 0 || broken || wire.socket_.may_have_unread()) && is_alive(wire))
       read(wire);
     const auto now = Clock::now();
     if (now >= wire.tend_at_) wire.tend_at_ = wire.owner_.tend();
@@ -208,8 +218,10 @@ class WireLoop {
       const auto limit = wire.watched_ >= 0 ? wire.socket_.give_up_at() : std::nullopt;
       return limit && now >= *limit;
     };
+    if (wire.id_ == 0) return;  // SASL has failed
     if (events == 0 && is_silent()) {
       read(wire);
+      if (wire.id_ == 0) return;
       if (is_silent()) wire.socket_.give_up();
     }
     if (is_unrecoverable(wire.handle_) == ZOK)
@@ -221,8 +233,7 @@ class WireLoop {
   void serve(std::uint64_t id, std::uint32_t events) {
     const DeferredCalls afterwards;  // without the lock
     const std::lock_guard lock(wires_lock());
-    const auto found = wires_.find(id);
-    if (found != wires_.end()) serve(*found->second, events);
+    if (auto* const wire = find(id)) serve(*wire, events);
   }
 
   /// Looks at the wires whose time has come; returns the time until the next one's, for epoll_wait.
@@ -283,6 +294,14 @@ bool Wire::needs_thread() const {
   if (socket_.has_unsent() && (events_ & EPOLLOUT) == 0) return true;
   const auto limit = socket_.give_up_at();
   return limit && *limit + std::chrono::milliseconds(1) < due_->first;
+}
+
+void Wire::with(std::uint64_t id, const std::function<void()>& action) {
+  const std::lock_guard lock(wires_lock());
+  auto* const wire = WireLoop::one().find(id);
+  if (wire == nullptr) return;
+  const Hold hold(*wire);
+  action();
 }
 
 int Wire::ask(std::int32_t operation, std::string_view body, WireSocket::Done done,

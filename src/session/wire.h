@@ -60,6 +60,10 @@ class Wire {
   /// Makes the handle with `make()`, which calls zookeeper_init, and begins to connect it. False,
   /// with errno, if there is no handle. Throws Error if the wires' thread cannot be started.
   bool begin(const std::function<zhandle_t*()>& make);
+  /// Calls `action` with the Hold of the wire with this id, unless it is being closed. From any
+  /// thread.
+  static void with(std::uint64_t id, const std::function<void()>& action);
+  std::uint64_t id() const { return id_; }
   /// Sends a request that the C client cannot make; with the Hold. Returns ZOK, or why it was not
   /// sent. `done` is called as the C client's completions are, also if the connection is lost.
   int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);

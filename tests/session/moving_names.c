@@ -1,14 +1,26 @@
 // A preloaded getaddrinfo that resolves the names in a file, $MOVING_NAMES: lines of a name and an
 // address, of which a name may have several, and which a test changes as an administrator changes
-// those of a DNS server.
+// those of a DNS server. While the file says "NAME hang", no name resolves, for 15 s at most.
 #define _GNU_SOURCE  // NOLINT(bugprone-reserved-identifier): glibc's name
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int Getaddrinfo(const char*, const char*, const struct addrinfo*, struct addrinfo**);
+
+static int is_hanging(const char* path) {
+  FILE* const file = fopen(path, "r");
+  char name[256];
+  char address[256];
+  int hangs = 0;
+  while (file && !hangs && fscanf(file, "%255s %255s", name, address) == 2)
+    hangs = strcmp(address, "hang") == 0;
+  if (file) fclose(file);
+  return hangs;
+}
 
 // glibc's own header names the parameters with two underscores.
 int told_getaddrinfo(const char* node, const char* service, const struct addrinfo* hints,
@@ -18,9 +30,11 @@ int told_getaddrinfo(const char* node, const char* service, const struct addrinf
                      struct addrinfo** result) {
   Getaddrinfo* const real = (Getaddrinfo*)dlsym(RTLD_NEXT, "getaddrinfo");
   const char* const path = getenv("MOVING_NAMES");
+  const int numeric_only = hints && (hints->ai_flags & AI_NUMERICHOST) != 0;
+  for (int tries = 0; path && node && !numeric_only && tries < 150 && is_hanging(path); ++tries)
+    usleep(100000);
   FILE* const file = path && node ? fopen(path, "r") : NULL;
   if (!file) return real(node, service, hints, result);
-  const int numeric_only = hints && (hints->ai_flags & AI_NUMERICHOST) != 0;
   char name[256];
   char address[256];
   int problem = EAI_NONAME;

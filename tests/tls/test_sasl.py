@@ -4,9 +4,10 @@ import struct
 import subprocess
 import unittest
 
-from tls_case import ZKSH, Server, TlsCase, main
+from tls_case import ZKSH, Server, Shell, TlsCase, main
 from broken_server import BrokenServer
 from ensemble import Ensemble
+from proxy import Proxy
 from waiting import wait_until
 from znodes import pack_string
 
@@ -113,6 +114,24 @@ class Sasl(TlsCase):
                 self.assertEqual("", out)
                 self.assertNotIn("ssertion", err)
                 self.assertNotIn(PASSWORD, err)
+
+    @unittest.skipUnless("MOVING_NAMES_LIBRARY" in os.environ, "a sanitizer's program loads no other getaddrinfo")
+    def test_names_that_do_not_resolve_keep_no_session_from_authenticating(self):
+        """Of servers that were lost, while look-ups hang for longer than a lock can wait."""
+        names = self.file("names", "server.example 127.0.0.1\n")
+        environment = {**self.environment(), "LD_PRELOAD": os.environ["MOVING_NAMES_LIBRARY"], "MOVING_NAMES": names}
+        with Proxy(self.server.port) as proxy:
+            words = [ZKSH, "-s", f"server.example:{proxy.address.split(':')[1]}", *self.options()[2:], "-t", "4s"]
+            holder = subprocess.Popen([*words, "lock", "/names", "--", "sh", "-c", "echo; exec sleep 9"], env=environment, stdout=subprocess.PIPE)
+            shell = self.enterContext(Shell([*words, "-o", "plain", "--keep-going"], environment))
+            shell.answer("whoami", "sasl:ann")
+            holder.stdout.readline()
+            self.file("names", "server.example hang\n")
+            proxy.cut()
+            shell.give(f"connect {self.server.address}")
+            shell.answer("whoami", "sasl:ann")
+            self.assertEqual(0, holder.wait(60), "the lock was lost")
+            holder.stdout.close()
 
     @unittest.skipUnless("TWO_STEP_GSSAPI" in os.environ, "a sanitizer's program loads no other SASL")
     def test_a_connection_lost_in_the_last_step_of_gssapi(self):
