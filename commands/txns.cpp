@@ -22,6 +22,7 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <filesystem>
 #include <poll.h>
 #include <tuple>
 #include <unistd.h>
@@ -55,8 +56,9 @@ void declare(Options& o, Args& a) {
   o.flag("-R,--recursive", a.recursive, "Also what is below the paths.");
   o.text("--session", a.session, "Only what this session did: 0x100000abc0000.", "session");
   o.text("--from", a.from,
-         "Only from this time (\"2026-11-25 03:10\", -2h, now, milliseconds since 1970) or zxid "
-         "(0x300000005, or EPOCH:COUNTER) on.",
+         "Only from this time (\"2026-11-25 03:10\", \"yesterday 03:10\", -2h, now, milliseconds "
+         "since "
+         "1970) or zxid (0x300000005, or EPOCH:COUNTER; before:ZXID) on.",
          "time|zxid");
   o.text("--to", a.to, "Only up to this time or zxid.", "time|zxid");
   o.text("--op", a.ops,
@@ -77,8 +79,8 @@ void declare(Options& o, Args& a) {
   o.suggest({"session", "path", "path:1", "path:2"});
   o.exclusive().flag(
       "--check", a.check,
-      "Whether a server would start on the files, of whatever version, and what is wrong "
-      "with them.");
+      "Whether servers of 3.4, 3.8 and 3.9 would start on the files, and what is wrong with "
+      "them.");
   o.nodes("path", a.paths,
           "Only these nodes: whole paths, whatever the chroot; *, ? and [ ] match within a name.",
           false);
@@ -107,10 +109,12 @@ std::size_t last_of(const Args& a, std::size_t usual) {
 /// Reads the selected range of the logs, and tells of what is damaged or missing in it.
 class History {
  public:
-  History(Context& cx, const DataFiles& files, const TransactionFilter& selection,
+  History(Context& cx, const Args& a, const DataFiles& files, const TransactionFilter& selection,
           std::int64_t begin)
       : cx_(cx),
         selection_(selection),
+        seeming_(TransactionText::Format::People, a.data, !terminal_shows_utf8()),
+        logs_(files.logs().size()),
         reader_(files, begin,
                 [this](const Flaw& flaw) {
                   if (!flaw.harmless) flaws_.push_back(flaw);
@@ -140,6 +144,11 @@ class History {
     return !follows;
   }
   bool damaged() const { return damaged_; }
+  /// Of the logs' headers, and of what was passed over.
+  std::uint64_t bytes_around() const {
+    constexpr std::uint64_t header = 16;
+    return header * logs_ + reader_.bytes_passed_over();
+  }
 
  private:
   void tell_flaws() {
@@ -147,11 +156,23 @@ class History {
       damaged_ = true;
       progress_.end();
       cx_.out.err_line("{}", cx_.out.shown_in_error(flaw_text(flaw)));
+      tell_content(flaw);
     }
+  }
+
+  /// A flipped bit leaves most of a record readable.
+  void tell_content(const Flaw& flaw) {
+    LoggedTransaction txn;
+    if (flaw.body.size() < txn_header_size || !parse_transaction(flaw.body, txn)) return;
+    visit_lines(txn, {}, TransactionFilter({.errors = true}), [&](const TransactionLine& line) {
+      cx_.out.err_line("  it seems to hold: {}", cx_.out.shown_in_error(seeming_.text(line)));
+    });
   }
 
   Context& cx_;
   const TransactionFilter& selection_;
+  TransactionText seeming_;
+  std::uint64_t logs_;
   std::vector<Flaw> flaws_{};  ///< since the last transaction
   TransactionReader reader_;
   Progress progress_;
@@ -205,7 +226,7 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
   const auto text = transaction_text(cx, a);
   LinePrinter printer(cx, a);
   SessionEnds ends(files, cx.stop);
-  History history(cx, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
+  History history(cx, a, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
   const auto add = [&](const LoggedTransaction& txn) {
     visit_lines(txn, ends.ephemerals(txn), selection,
                 [&](const TransactionLine& line) { printer.print(text.text(line)); });
@@ -230,6 +251,23 @@ std::string beginning_of(std::string_view path, std::size_t depth) {
   return std::string(path.substr(0, end));
 }
 
+/// Where what is about no node is counted. No path begins with a parenthesis.
+std::string_view row_of(TxnEvent event) {
+  return event == TxnEvent::Error     ? "(failed requests)"
+         : event == TxnEvent::Unknown ? "(unknown)"
+                                      : "(sessions)";
+}
+
+std::uint64_t bytes_of(const std::vector<DataFiles::File>& files) {
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) {
+    std::error_code gone;
+    const auto size = std::filesystem::file_size(file.path, gone);
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
 void print_row(Context& cx, bool session, const TransactionTally::Row& row) {
   const auto& [key, count] = row;
   if (cx.out.json())
@@ -246,7 +284,9 @@ void print_row(Context& cx, bool session, const TransactionTally::Row& row) {
   else
     cx.out.line("{:>10}  {:>9}  {:>9}  {:>9}  {:>10}  {}", count.operations, count.creates,
                 count.sets, count.deletes, size_text(static_cast<std::int64_t>(count.bytes)),
-                key.empty() ? "(all others)" : as_word(key));
+                key.empty()            ? "(all others)"
+                : key.starts_with('(') ? key
+                                       : as_word(key));
 }
 
 int run_by(Context& cx, const Args& a, const DataFiles& files) {
@@ -261,19 +301,23 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
   const auto selection = filter_of(cx, a);
   TransactionTally tally;
   SessionEnds ends(files, cx.stop);
-  History history(cx, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
+  History history(cx, a, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
   history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
-    if (!selection.has_session(txn.session) || txn.failed()) return;
-    const auto count = [&](std::string_view path, TxnEvent event, const auto& one) {
-      if (selection.has_event(event) && selection.has_path(path))
-        tally.add(session ? session_text(txn.session) : beginning_of(path, depth), one);
-    };
-    for (const auto& op : txn.operations)
-      count(op.path, event_of(op), TransactionTally::count_of(txn, op));
-    for (const auto& path : ended)
-      count(path, TxnEvent::Delete, TransactionTally::count_of_end(path));
+    if (!selection.has_session(txn.session)) return;
+    TransactionTally::visit_parts(
+        txn, ended, [&](std::string_view path, TxnEvent event, const auto& one) {
+          if (!selection.has_all_events() && !selection.has_event(event)) return;
+          if (path.empty() ? !selection.has_none() : !selection.has_path(path)) return;
+          tally.add(session        ? session_text(txn.session)
+                    : path.empty() ? std::string(row_of(event))
+                                   : beginning_of(path, depth),
+                    one);
+        });
   });
+  const bool all =
+      selection.has_none() && selection.has_all_events() && !a.session && !a.from && !a.to;
+  if (all) tally.add("(headers, damage)", {.bytes = history.bytes_around()});
   auto rows = tally.rows();
   if (!cx.out.json() && !cx.out.plain() && !rows.empty())
     cx.out.line("{:>10}  {:>9}  {:>9}  {:>9}  {:>10}  {}", "operations", "creates", "sets",
@@ -285,7 +329,10 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
     else
       others.add(rows[i].second);
   }
-  if (others.operations > 0) print_row(cx, session, {"", others});
+  if (others.bytes > 0) print_row(cx, session, {"", others});
+  if (all && !cx.out.json() && !cx.out.plain())
+    cx.out.line("beside the logs: {}, {}", counted(files.snapshots().size(), "snapshot"),
+                size_text(static_cast<std::int64_t>(bytes_of(files.snapshots()))));
   return rows.empty() || history.damaged() ? status::failure : status::ok;
 }
 
@@ -325,6 +372,20 @@ std::string_view mode_text(const PastTurn& turn) {
   return turn.mode == LockMode::Shared ? "read" : "exclusive";
 }
 
+/// ", held 2.06 s from 09:41:44.625 to 09:41:46.685, with 2 others".
+std::string held_text(const PastTurn& turn, std::int64_t held_for) {
+  const auto from = local_time_text(*turn.acquired);
+  const auto date = from.substr(0, from.find(' ') + 1);
+  const auto clock = [&](std::string text) {
+    return text.starts_with(date) ? text.substr(date.size()) : text;
+  };
+  auto text = fmt::format(", held {} from {}", length_text(held_for),
+                          local_time_text(turn.asked).starts_with(date) ? clock(from) : from);
+  if (turn.ended) text += " to " + clock(local_time_text(*turn.ended));
+  if (turn.overlaps > 0) text += ", with " + counted(turn.overlaps, "other");
+  return text;
+}
+
 /// A line about a turn. `now` is where the logs end.
 std::string turn_text(const Context& cx, const PastTurn& turn, std::int64_t now) {
   const auto waited = turn.acquired.value_or(turn.ended.value_or(now)) - turn.asked;
@@ -341,18 +402,27 @@ std::string turn_text(const Context& cx, const PastTurn& turn, std::int64_t now)
         .set("token", zxid_text(turn.token))
         .set("waitedMs", waited)
         .set("heldMs", held ? Json(held_for) : Json())
+        .set("overlaps", turn.overlaps)
         .set("outcome", name_of(end_names, turn.end))
         .set("endedBy", turn.ended_by == 0 ? Json() : Json(session_text(turn.ended_by)));
+    for (const auto& [name, time] :
+         {std::pair("acquired", turn.acquired), std::pair("ended", turn.ended)}) {
+      if (time)
+        json.set_time(name, *time);
+      else
+        json.set(name, Json()).set(fmt::format("{}Iso", name), Json());
+    }
     return json.text();
   }
   if (cx.out.plain())
-    return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", turn.asked, zxid_text(turn.token),
-                       session_text(turn.session), plain_field(path), mode_text(turn), waited,
-                       held ? std::to_string(held_for) : "-", name_of(end_names, turn.end));
+    return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", turn.asked,
+                       zxid_text(turn.token), session_text(turn.session), plain_field(path),
+                       mode_text(turn), waited, held ? std::to_string(held_for) : "-",
+                       name_of(end_names, turn.end), held ? std::to_string(*turn.acquired) : "-",
+                       turn.ended ? std::to_string(*turn.ended) : "-", turn.overlaps);
   return fmt::format("{}  {}  {}  {}, waited {}{}, {}", local_time_text(turn.asked),
                      session_text(turn.session), as_word(path), mode_text(turn),
-                     length_text(waited), held ? ", held " + length_text(held_for) : "",
-                     end_text(turn));
+                     length_text(waited), held ? held_text(turn, held_for) : "", end_text(turn));
 }
 
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
@@ -381,7 +451,7 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   }};
   if (base) read_snapshot(base->path, visitor, cx.stop);
   SessionEnds ends(files, cx.stop);
-  History history(cx, files, all, begin);
+  History history(cx, a, files, all, begin);
   history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
     now = txn.time;
@@ -428,9 +498,11 @@ int run_check(Context& cx, const DataFiles& files) {
        .progress = [&](std::uint64_t bytes, std::uint64_t total) { progress.reach(bytes, total); },
        .stop = cx.stop});
   progress.end();
-  if (cx.out.json())
+  const bool starts = result.fails.empty();
+  if (cx.out.json()) {
     print_json(cx, Json::object()
-                       .set("starts", result.starts)
+                       .set("starts", starts)
+                       .set("versions", Json::array(result.starts))
                        .set("zxid", zxid_text(result.zxid))
                        .set("snapshots", result.snapshots)
                        .set("logs", result.logs)
@@ -438,19 +510,26 @@ int run_check(Context& cx, const DataFiles& files) {
                        .set("nodes", result.nodes)
                        .set("digests", result.digests)
                        .set("problemCount", result.problems));
-  else if (cx.out.plain())
-    cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", result.starts ? "starts" : "fails",
+  } else if (cx.out.plain()) {
+    cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", starts ? "starts" : "fails",
                 zxid_text(result.zxid), result.snapshots, result.logs, result.transactions,
-                result.nodes, result.digests, result.problems);
-  else
-    cx.out.line(
-        "a server {} on these files: {}, {}, {} up to {}, {}; the tree's digest was right "
-        "{} times{}",
-        result.starts ? "starts" : "does not start", counted(result.snapshots, "intact snapshot"),
-        counted(result.logs, "log"), counted(result.transactions, "transaction"),
-        zxid_text(result.zxid), counted(result.nodes, "node"), result.digests,
-        result.problems > 0 ? "; " + counted(result.problems, "problem") : "");
-  return result.problems == 0 && result.starts ? status::ok : status::failure;
+                result.nodes, result.digests, result.problems,
+                result.starts.empty() ? "-" : fmt::format("{}", fmt::join(result.starts, ",")));
+  } else {
+    const auto verdict =
+        starts ? fmt::format("a server starts on these files ({})", fmt::join(result.starts, ", "))
+        : result.starts.empty()
+            ? fmt::format("a server does not start on these files ({})",
+                          fmt::join(result.fails, ", "))
+            : fmt::format("a server of {} starts on these files, one of {} does not",
+                          fmt::join(result.starts, " or "), fmt::join(result.fails, " or "));
+    cx.out.line("{}: {}, {}, {} up to {}, {}; the tree's digest was right {} times{}", verdict,
+                counted(result.snapshots, "intact snapshot"), counted(result.logs, "log"),
+                counted(result.transactions, "transaction"), zxid_text(result.zxid),
+                counted(result.nodes, "node"), result.digests,
+                result.problems > 0 ? "; " + counted(result.problems, "problem") : "");
+  }
+  return result.problems == 0 && starts ? status::ok : status::failure;
 }
 
 /// Refuses options that would be ignored.
@@ -509,33 +588,44 @@ extern const Command txns_command = make_command<Args>(
          "within a multi, and with -d the value (\\N: null).\n\n"
          "--locks prints a line when a contender's turn ends, and at the end for those that "
          "are still there: when it asked, its session, its node, for how long it waited and "
-         "held the lock, and how that ended. -o plain: time, zxid, session, node, mode, "
-         "waited and held in ms, and open, released, deleted (by another session), closed or "
-         "expired.\n\n"
-         "--by prints the largest first. -o plain: operations, creates, sets, deletes, bytes "
+         "held the lock, from when to when, with how many others at the same time, and how "
+         "that ended. -o plain: time, zxid, session, node, mode, waited and held in ms, open, "
+         "released, deleted (by another session), closed or expired, the times when it was "
+         "acquired and ended, and the number of others.\n\n"
+         "--by prints the largest first. The rows add up to the logs: by path, what is about no "
+         "node is in the rows (sessions), (failed requests) and (headers, damage). -o plain: "
+         "operations, creates, sets, deletes, bytes "
          "of the log, and the session or path; a dash for all others. If there are more than "
          "100 000, those that were small so far are added up with the others.\n\n"
          "--check reads all files, replays them as a server does, compares the tree's digest "
-         "after each transaction, and names each problem with its place and a remedy. The "
-         "status is 1 if there is one. -o plain: file, offset, first and last zxid concerned, "
+         "after each transaction, and names each problem with its place, a server's words, and "
+         "what to do. The verdict is that of servers of 3.4.13, 3.8.0 and 3.9.3 with their "
+         "default settings, or of the last two, if there is what 3.4 does not write. The "
+         "status is 1 if there is a problem. -o plain: file, offset, first and last zxid "
+         "concerned, "
          "harmless (0 or 1), problem, remedy; at the end starts or fails, last zxid, "
-         "snapshots, logs, transactions, nodes, digests compared, problems.",
+         "snapshots, logs, transactions, nodes, digests compared, problems, and the versions that "
+         "start.",
      .examples = {{"txns --in /var/lib/zookeeper -R /app", "What happened below /app."},
                   {"txns --in /var/lib/zookeeper --op delete --from -2h",
                    "Who deleted what in the last two hours."},
                   {"txns --in /var/lib/zookeeper --by path:2", "What fills the disk."},
                   {"txns --in /var/lib/zookeeper --locks /app/lock", "Who held a lock."},
                   {"txns --in /var/lib/zookeeper --check", "Would a server start on this?"}},
-     .json = "time zxid session cxid op path multi [reason] [code] [timeout] [kind] [ttl] "
-             "[version] [dataLength] [data] [acl] | time path node session mode token waitedMs "
-             "heldMs outcome endedBy | session operations creates sets deletes bytes | path "
-             "operations creates sets deletes bytes | file offset fromZxid toZxid problem remedy "
-             "harmless | starts zxid snapshots logs transactions nodes digests problemCount",
+     .json =
+         "time zxid session cxid op path multi [reason] [code] [timeout] [kind] [ttl] "
+         "[version] [dataLength] [data] [acl] | time path node session mode token waitedMs "
+         "heldMs acquired ended overlaps outcome endedBy | session operations creates sets deletes "
+         "bytes | path "
+         "operations creates sets deletes bytes | file offset fromZxid toZxid problem remedy "
+         "harmless | starts versions zxid snapshots logs transactions nodes digests problemCount",
      .json_fields =
-         {{"creates", "integer", "Operations that created a node."},
+         {{"acquired", "time?", "When the lock was got; null: never."},
+          {"creates", "integer", "Operations that created a node."},
           {"cxid", "integer", "The number that the client gave its request; 0: the server's own."},
           {"deletes", "integer", "Operations that deleted a node."},
           {"digests", "integer", "How often the tree's digest was compared, and was right."},
+          {"ended", "time?", "When its turn ended; null: it has not."},
           {"endedBy", "hex?", "The session that deleted the node of another; else null."},
           {"file", "text", "The file."},
           {"fromZxid", "hex?", "The first transaction concerned."},
@@ -547,12 +637,14 @@ extern const Command txns_command = make_command<Args>(
           {"operations", "integer", "Operations."},
           {"outcome", "string",
            "How it ended: released, deleted, closed or expired; open: it has not."},
+          {"overlaps", "integer", "How many others held the lock at the same time."},
           {"problemCount", "integer", "How many problems."},
           {"sets", "integer", "Operations that set a value."},
           {"snapshots", "integer", "Intact snapshots."},
-          {"starts", "boolean", "Whether a server starts on the files."},
+          {"starts", "boolean", "Whether servers start on the files."},
           {"toZxid", "hex?", "The last transaction concerned."},
           {"transactions", "integer", "Transactions."},
+          {"versions", "list of string", "Of the servers that start."},
           {"waitedMs", "integer", "For how long it waited, in milliseconds."}},
      .needs = Needs::Nothing,
      .strict = true,

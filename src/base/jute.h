@@ -22,7 +22,9 @@ class JuteReader {
   std::optional<std::string_view> buffer() {
     const auto length = integer();
     if (failed_ || length == -1) return std::nullopt;
-    return take(length < 0 ? bytes_.size() + 1 : static_cast<std::size_t>(length));
+    const auto taken = take(length < 0 ? bytes_.size() + 1 : static_cast<std::size_t>(length));
+    if (failed_) bad_length_ = length;
+    return taken;
   }
   /// A null text is empty.
   std::string_view text() { return buffer().value_or(std::string_view()); }
@@ -55,6 +57,8 @@ class JuteReader {
   std::string_view rest() const { return bytes_; }
   std::size_t left() const { return bytes_.size(); }
   bool failed() const { return failed_; }
+  /// The length of the text or buffer at which it failed; 0: at something else.
+  std::int32_t bad_length() const { return bad_length_; }
   /// As if what follows were malformed.
   void fail() {
     failed_ = true;
@@ -70,6 +74,7 @@ class JuteReader {
 
   std::string_view bytes_;
   bool failed_ = false;
+  std::int32_t bad_length_ = 0;
 };
 
 /// Writes `number` into the `size` bytes from `to` on.

@@ -87,7 +87,9 @@ void append_escaped(std::string& text, const Utf8Step& step, char byte) {
     } else if (byte == '\t') {
       text += "\\t";
     } else {
-      fmt::format_to(out, "\\x{:02x}", static_cast<unsigned char>(byte));
+      constexpr std::string_view digits = "0123456789abcdef";
+      const auto value = static_cast<unsigned char>(byte);
+      text += {'\\', 'x', digits[value >> 4U], digits[value & 0xfU]};
     }
   } else if (c < 0x10000) {
     fmt::format_to(out, "\\u{:04x}", c);
@@ -265,6 +267,13 @@ std::string escape_for_terminal(std::string_view bytes, bool keep_lines) {
   char32_t before = 0;
   text.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
+    const auto begin = at;
+    while (at < bytes.size() && bytes[at] >= ' ' && bytes[at] <= '~') ++at;
+    if (at > begin) {
+      text += bytes.substr(begin, at - begin);
+      before = static_cast<char32_t>(bytes[at - 1]);
+      continue;
+    }
     const auto step = decode_utf8(bytes, at);
     const bool kept = (keep_lines && (bytes[at] == '\n' || bytes[at] == '\t')) ||
                       joins_emoji(bytes, at, step, before);

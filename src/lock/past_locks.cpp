@@ -52,7 +52,7 @@ PastTurn* PastLocks::add(std::string_view path, std::int64_t session, std::int64
                                                                  .asked = time});
   if (!fresh) return nullptr;
   if (lease) {
-    turn->second.acquired = time;
+    acquire(queue, turn->second, time);
     semaphores_.emplace(semaphore_of(lock));
     return &turn->second;
   }
@@ -79,8 +79,18 @@ void PastLocks::report(PastTurn turn) const {
   if (of_semaphore && !turn.lease) {
     if (turn.has_lease) return;
     turn.acquired.reset();  // it held the mutex only to wait for a lease
+    turn.overlaps = 0;
   }
   if (is_lock_(turn.lock) || (of_semaphore && is_lock_(semaphore))) report_(turn);
+}
+
+void PastLocks::acquire(Queue& queue, PastTurn& turn, std::int64_t time) {
+  for (auto& [key, other] : queue.turns) {
+    if (!other.acquired) continue;
+    ++other.overlaps;
+    ++turn.overlaps;
+  }
+  turn.acquired = time;
 }
 
 /// Notes who holds the lock now and did not before.
@@ -88,7 +98,7 @@ void PastLocks::note_holders(Queue& queue, std::int64_t time) {
   const auto contenders = make_lock_queue(queue.names, queue.czxids);
   for (std::size_t i = 0; i < contenders.contenders.size() && contenders.holds(i); ++i) {
     const auto turn = queue.turns.find(contenders.contenders[i].key());
-    if (turn != queue.turns.end() && !turn->second.acquired) turn->second.acquired = time;
+    if (turn != queue.turns.end() && !turn->second.acquired) acquire(queue, turn->second, time);
   }
 }
 

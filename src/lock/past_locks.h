@@ -4,6 +4,7 @@
 #include "recipes/lock_queue.h"
 #include "txnlog/transaction.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -36,6 +37,7 @@ struct PastTurn {
   std::int64_t asked = 0;  ///< milliseconds since 1970, as the next ones; for a lease or before
   std::optional<std::int64_t> acquired{};
   std::optional<std::int64_t> ended{};
+  std::size_t overlaps = 0;  ///< how many others held the same lock while it did
   End end = End::Open;
   std::int64_t ended_by = 0;  ///< the session, if Removed
 };
@@ -73,6 +75,7 @@ class PastLocks {
   void report(PastTurn turn) const;
   void remove(std::string_view path, PastTurn::End end, const LoggedTransaction& txn);
   static void note_holders(Queue& queue, std::int64_t time);
+  static void acquire(Queue& queue, PastTurn& turn, std::int64_t time);
 
   std::function<bool(std::string_view)> is_lock_;
   bool any_name_;

@@ -121,15 +121,16 @@ std::string value_excerpt(const Data& data, bool ascii) {
 }
 
 std::string plain_field(std::string_view bytes, bool in_list) {
+  const std::string_view special = in_list ? "\\," : "\\";
   std::string doubled;
   doubled.reserve(bytes.size());
-  for (const char byte : bytes) {
-    if (byte == '\\')
-      doubled += "\\\\";
-    else if (byte == ',' && in_list)
-      doubled += "\\x2c";
-    else
-      doubled += byte;
+  while (!bytes.empty()) {
+    const auto plain = bytes.substr(0, bytes.find_first_of(special));
+    doubled += plain;
+    bytes.remove_prefix(plain.size());
+    if (bytes.empty()) break;
+    doubled += bytes.front() == ',' ? "\\x2c" : "\\\\";
+    bytes.remove_prefix(1);
   }
   if (doubled == none) return "\\x2d";
   return escape_for_terminal(doubled);

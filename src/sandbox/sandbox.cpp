@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/number.h"
 #include "client/four_letter_word.h"
 
 #include <fmt/ranges.h>
@@ -17,9 +18,11 @@
 #include <deque>
 #include <fcntl.h>
 #include <fstream>
+#include <iterator>
 #include <netinet/in.h>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -199,6 +202,29 @@ void write_server_files(const fs::path& directory, std::size_t number,
   write_file(directory / "zoo.cfg", text);
 }
 
+constexpr std::string_view buffer_flag = "-Djute.maxbuffer=";
+
+/// The flags for Java, as zkServer.sh takes them.
+std::vector<std::string> java_flags() {
+  std::vector<std::string> flags;
+  for (const auto* const name : {"SERVER_JVMFLAGS", "JVMFLAGS"}) {
+    std::istringstream words(environment(name));
+    flags.insert(flags.end(), std::istream_iterator<std::string>(words), {});
+  }
+  return flags;
+}
+
+/// The jute.maxbuffer for a length that is in the files; 0 if what servers have suffices.
+std::size_t needed_buffer(std::size_t length) {
+  std::size_t buffer = 0xfffff;
+  for (const auto& flag : java_flags())
+    if (flag.starts_with(buffer_flag))
+      buffer = number_in<std::size_t>(std::string_view(flag).substr(buffer_flag.size()))
+                   .value_or(buffer);
+  constexpr std::size_t more = 1024;  // BinaryInputArchive up to 3.5.5; later ones add more
+  return length > buffer + more ? length : 0;
+}
+
 /// Whether a server's process has not ended; it may be frozen.
 bool lives(const std::shared_ptr<Process>& process, const Monitor::Held& held) {
   return process && !process->status(held);
@@ -235,7 +261,7 @@ std::vector<int> free_ports(std::size_t count) {
 
 Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
                  const std::stop_token& stop, const std::string& zookeeper,
-                 const std::function<void(const fs::path&)>& fill)
+                 const std::function<std::size_t(const fs::path&)>& fill)
     : monitor_(monitor),
       ports_(checked_count(servers)),
       java_(find_server_program(zookeeper)),
@@ -254,7 +280,7 @@ Sandbox::Sandbox(Monitor& monitor, int servers, std::vector<std::string> config,
       if (fill) {
         const auto data = server_directory(i) / "data/version-2";
         fs::create_directories(data);
-        fill(data);
+        max_buffer_ = needed_buffer(fill(data));
       }
       processes.push_back(launch(i));
     }
@@ -295,26 +321,27 @@ std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
   const Fd log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!log) throw Error(fmt::format("cannot write {}: {}", log_path.string(), strerror(errno)));
+  std::vector<std::string> words{
+      java_.java,
+      // For a fast start rather than a fast server.
+      "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
+      filled_ ? "-Xmx4g" : "-Xmx512m",
+      // Keeps what a killed JVM leaves behind in its directory.
+      "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log", "-Djava.io.tmpdir=" + home.string(),
+      "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.jmx.log4j.disable=true",
+      // One that has long waited for others asks again soon, not after a minute.
+      "-Dzookeeper.fastleader.maxNotificationInterval=1000"};
+  // The last of the same counts.
+  std::ranges::move(java_flags(), std::back_inserter(words));
+  if (max_buffer_ > 0) words.push_back(fmt::format("{}{}", buffer_flag, max_buffer_));
+  words.insert(words.end(), {"-cp", java_.class_path,
+                             "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"});
   return std::make_shared<Process>(
-      monitor_,
-      directory_.guarded(
-          {.words = {java_.java,
-                     // For a fast start rather than a fast server.
-                     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
-                     filled_ ? "-Xmx4g" : "-Xmx512m",
-                     // Keeps what a killed JVM leaves behind in its directory.
-                     "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log",
-                     "-Djava.io.tmpdir=" + home.string(),
-                     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                     "-Dzookeeper.jmx.log4j.disable=true",
-                     // One that has long waited for others asks again soon, not after a
-                     // minute.
-                     "-Dzookeeper.fastleader.maxNotificationInterval=1000", "-cp", java_.class_path,
-                     "org.apache.zookeeper.server.quorum.QuorumPeerMain", "./zoo.cfg"},
-           .directory = home,
-           .redirections = {{STDIN_FILENO, null.get()},
-                            {STDOUT_FILENO, log.get()},
-                            {STDERR_FILENO, log.get()}}}));
+      monitor_, directory_.guarded({.words = std::move(words),
+                                    .directory = home,
+                                    .redirections = {{STDIN_FILENO, null.get()},
+                                                     {STDOUT_FILENO, log.get()},
+                                                     {STDERR_FILENO, log.get()}}}));
 }
 
 /// The servers that do not serve yet. Without a quorum, those that do not answer.

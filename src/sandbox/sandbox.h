@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "base/scratch_directory.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -63,15 +64,18 @@ class Sandbox {
   /// its log, if a server does not, or if Java or ZooKeeper is missing; Cancelled when `stop` is
   /// requested. Leaves nothing behind then. `config` has additional lines for every server's
   /// zoo.cfg. `zookeeper`: see find_server_program. `fill` writes files with which each server
-  /// starts into the directory that it gets, the server's version-2.
+  /// starts into the directory that it gets, the server's version-2, and returns the length of the
+  /// longest record or value in them. Java also gets the flags of $SERVER_JVMFLAGS and $JVMFLAGS.
   explicit Sandbox(Monitor& monitor, int servers = 1, std::vector<std::string> config = {},
                    const std::stop_token& stop = {}, const std::string& zookeeper = {},
-                   const std::function<void(const std::filesystem::path&)>& fill = {});
+                   const std::function<std::size_t(const std::filesystem::path&)>& fill = {});
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
   /// Kills the servers and removes their data before it returns.
   ~Sandbox();
 
+  /// The jute.maxbuffer that the servers need for what `fill` wrote; 0: what they have by default.
+  std::size_t max_buffer() const { return max_buffer_; }
   int size() const { return static_cast<int>(ports_.size()); }
   /// "127.0.0.1:PORT,…".
   const std::string& connect_string() const { return connect_string_; }
@@ -114,6 +118,7 @@ class Sandbox {
   ServerProgram java_;
   std::vector<std::string> config_;
   bool filled_;  ///< with a tree of any size
+  std::size_t max_buffer_ = 0;
   std::string connect_string_;
   ScratchDirectory directory_;    // must outlive the processes, which write there
   Guarded<Processes> processes_;  // null: stopped

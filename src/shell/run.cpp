@@ -355,9 +355,10 @@ std::vector<std::string> past_config() {
 }
 
 /// What puts the past into a server's directory; it says into `as_of` which one.
-std::function<void(const std::filesystem::path&)> past_filler(const Arguments& arguments,
-                                                              Output& out, std::string& as_of,
-                                                              const std::stop_token& stop) {
+std::function<std::size_t(const std::filesystem::path&)> past_filler(const Arguments& arguments,
+                                                                     Output& out,
+                                                                     std::string& as_of,
+                                                                     const std::stop_token& stop) {
   return [&](const std::filesystem::path& directory) {
     const DataFiles files(arguments.sandbox_data);
     const auto until = zxid_at(files, arguments.sandbox_moment, stop);
@@ -365,6 +366,7 @@ std::function<void(const std::filesystem::path&)> past_filler(const Arguments& a
     as_of = ", as of " + zxid_text(past.zxid);
     if (const auto text = end_text(past, arguments.sandbox_moment)) out.err_line("{}", *text);
     if (past.fuzzy) out.err_line("{}", out.shown_in_error(fuzzy_text(past)));
+    return past.longest;
   };
 }
 
@@ -378,7 +380,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, const O
     Output out(base.queue, style, stop);
     return reporting(out, [&] {
       std::vector<std::string> config;
-      std::function<void(const std::filesystem::path&)> fill;
+      std::function<std::size_t(const std::filesystem::path&)> fill;
       std::string as_of;
       if (!arguments.sandbox_data.empty()) {
         config = past_config();
@@ -386,6 +388,11 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, const O
       }
       sandbox = std::make_unique<Sandbox>(base.monitor, servers, config, stop,
                                           arguments.sandbox_zookeeper, fill);
+      if (!arguments.quiet && sandbox->max_buffer() > 0)
+        out.err_line(
+            "the files hold what is longer than servers take by default: this one runs with "
+            "-Djute.maxbuffer={}",
+            sandbox->max_buffer());
       if (!arguments.quiet)
         out.err_line("sandbox: {} at {}{} (from another terminal: zksh -s {})",
                      counted(static_cast<std::size_t>(servers), "private server"),

@@ -148,20 +148,42 @@ void TransactionTally::Count::add(const Count& other) {
   bytes += other.bytes;
 }
 
-TransactionTally::Count TransactionTally::count_of(const LoggedTransaction& txn,
-                                                   const TxnOperation& op) {
+void TransactionTally::visit_parts(
+    const LoggedTransaction& txn, const std::vector<std::string>& ended,
+    const std::function<void(std::string_view, TxnEvent, const Count&)>& visit) {
   constexpr std::size_t frame = 13;
-  constexpr std::size_t fields = 16;
-  const auto own = op.path.size() + (op.data ? op.data->size() : 0) + op.acl.size() + fields;
-  return {.operations = 1,
-          .creates = op.creates() ? 1U : 0U,
-          .sets = op.sets() ? 1U : 0U,
-          .deletes = op.deletes() ? 1U : 0U,
-          .bytes = txn.operations.size() == 1 ? txn.bytes + frame : own};
-}
-
-TransactionTally::Count TransactionTally::count_of_end(std::string_view path) {
-  return {.operations = 1, .deletes = 1, .bytes = path.size() + 4};
+  constexpr std::size_t length = 4;
+  constexpr std::size_t fields = 16;  // of an operation, beside its texts
+  auto left = txn.bytes + frame;
+  const auto take = [&](std::size_t bytes) {
+    bytes = std::min(bytes, left);
+    left -= bytes;
+    return bytes;
+  };
+  const bool closes = txn.type == TxnType::CloseSession;
+  if (closes)
+    for (const auto& path : ended)
+      visit(path, TxnEvent::Delete,
+            {.operations = 1,
+             .deletes = 1,
+             .bytes = txn.ephemerals ? take(path.size() + length) : 0});
+  for (auto op = txn.operations.rbegin(); op != txn.operations.rend(); ++op) {
+    const auto own = op->path.size() + (op->data ? op->data->size() : 0) + op->acl.size() + fields;
+    // The first has what is left.
+    visit(op->path, event_of(*op),
+          {.operations = 1,
+           .creates = op->creates() ? 1U : 0U,
+           .sets = op->sets() ? 1U : 0U,
+           .deletes = op->deletes() ? 1U : 0U,
+           .bytes = take(op + 1 == txn.operations.rend() ? left : own)});
+  }
+  if (!txn.operations.empty()) return;
+  visit({},
+        txn.failed()                         ? TxnEvent::Error
+        : closes                             ? TxnEvent::CloseSession
+        : txn.type == TxnType::CreateSession ? TxnEvent::CreateSession
+                                             : TxnEvent::Unknown,
+        {.operations = 1, .bytes = left});
 }
 
 void TransactionTally::add(const std::string& key, const Count& count) {

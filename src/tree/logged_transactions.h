@@ -68,6 +68,8 @@ class TransactionFilter {
   /// Whether nothing that follows is selected. Leaders' clocks may differ a little.
   bool is_done(const LoggedTransaction& txn) const;
   bool has_event(TxnEvent event) const;
+  /// Whether it selects all events, errors or not.
+  bool has_all_events() const { return criteria_.events.empty(); }
   bool has_path(std::string_view path) const;
   /// Whether what is about no node is selected.
   bool has_none() const { return criteria_.paths.empty(); }
@@ -96,10 +98,12 @@ class TransactionTally {
     void add(const Count& other);
   };
   using Row = std::pair<std::string, Count>;
-  /// Of one operation of `txn`.
-  static Count count_of(const LoggedTransaction& txn, const TxnOperation& op);
-  /// Of an ephemeral that its session's end deletes.
-  static Count count_of_end(std::string_view path);
+  /// Calls `visit` for each part of a transaction: its operations, the ephemerals that the end of a
+  /// session deletes (`ended`), and what is about no node, without a path. The bytes of the parts
+  /// are those of its record, with its frame.
+  static void visit_parts(
+      const LoggedTransaction& txn, const std::vector<std::string>& ended,
+      const std::function<void(std::string_view path, TxnEvent event, const Count&)>& visit);
 
   void add(const std::string& key, const Count& count);
   /// By bytes, the largest first.

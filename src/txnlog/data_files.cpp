@@ -22,22 +22,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The zxid of "log.2a" or, with a packed snapshot's ending, "snapshot.2a.gz"; nullopt if it is
-/// none.
-std::optional<std::int64_t> zxid_in(std::string_view name, std::string_view beginning) {
+/// The zxid that servers see in "log.2a", "snapshot.2a.gz" or "log.2a.old"; nullopt: none.
+std::optional<std::int64_t> zxid_for_servers(std::string_view name, std::string_view beginning) {
   constexpr int hexadecimal = 16;
   name.remove_prefix(beginning.size());
-  const auto digits = name.substr(0, name.find('.'));
-  const auto ending = name.substr(digits.size());
-  if (!ending.empty() && ending != ".gz" && ending != ".snappy") return std::nullopt;
-  const auto zxid = number_in<std::uint64_t>(digits, hexadecimal);
+  const auto zxid = number_in<std::uint64_t>(name.substr(0, name.find('.')), hexadecimal);
   return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
 }
 
-std::optional<std::int64_t> number_in_file(const std::string& path) {
-  auto text = read_file(path);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return number_in<std::int64_t>(text);
+/// The same; nullopt also if there is another ending than that of a packed file.
+std::optional<std::int64_t> zxid_in(std::string_view name, std::string_view beginning) {
+  const auto dot = name.find('.', beginning.size());
+  const auto ending = dot == std::string_view::npos ? "" : name.substr(dot);
+  if (!ending.empty() && ending != ".gz" && ending != ".snappy") return std::nullopt;
+  return zxid_for_servers(name, beginning);
 }
 
 void sort_files(std::vector<DataFiles::File>& files) {
@@ -99,6 +97,7 @@ void DataFiles::look() {
   snapshots_.clear();
   misnamed_.clear();
   unusable_.clear();
+  epochs_.clear();
   for (const auto& place : places_) {
     std::error_code problem;
     const auto status = fs::status(place, problem);
@@ -119,6 +118,11 @@ void DataFiles::look() {
 void DataFiles::add_directory(const std::string& directory) {
   std::error_code problem;
   fs::directory_iterator entries(directory, problem);
+  Epochs epochs{.directory = directory};
+  const auto first_line = [](const std::string& path) {
+    const auto text = read_file(path);
+    return text.substr(0, text.find('\n'));
+  };
   for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
     const auto name = entries->path().filename().string();
     const auto path = entries->path().string();
@@ -138,11 +142,13 @@ void DataFiles::add_directory(const std::string& directory) {
       if (const auto zxid = zxid_in(name, beginning))
         files->push_back({path, *zxid});
       else
-        misnamed_.push_back(path);
+        misnamed_.push_back({path, zxid_for_servers(name, beginning), beginning == log_name});
     }
-    if (name == "currentEpoch") current_epoch_ = number_in_file(path);
-    if (name == "acceptedEpoch") accepted_epoch_ = number_in_file(path);
+    if (name == "currentEpoch") epochs.current = first_line(path);
+    if (name == "acceptedEpoch") epochs.accepted = first_line(path);
+    epochs.updating = epochs.updating || name == "currentEpoch.tmp" || name == "updatingEpoch";
   }
+  if (epochs.current || epochs.accepted) epochs_.push_back(std::move(epochs));
   if (problem) throw ValueError(fmt::format("cannot read {}: {}", directory, problem.message()));
 }
 

@@ -28,9 +28,15 @@ class DataFiles {
   const std::vector<File>& snapshots() const { return snapshots_; }
   /// The same, the newest first.
   std::vector<File> newest_snapshots() const { return {snapshots_.rbegin(), snapshots_.rend()}; }
-  /// The number in the file currentEpoch; nullopt if there is none, as for a standalone server.
-  std::optional<std::int64_t> current_epoch() const { return current_epoch_; }
-  std::optional<std::int64_t> accepted_epoch() const { return accepted_epoch_; }
+  /// What members of an ensemble keep beside their snapshots.
+  struct Epochs {
+    std::string directory{};
+    std::optional<std::string> current{};  ///< the first line of currentEpoch
+    std::optional<std::string> accepted{};
+    bool updating = false;  ///< currentEpoch.tmp or updatingEpoch is there
+  };
+  /// Of each directory that has either; none for a standalone server.
+  const std::vector<Epochs>& epochs() const { return epochs_; }
   /// What has the name of a log or a snapshot and is no file: a directory, or a link to nothing.
   struct Unusable {
     File file{};
@@ -38,8 +44,13 @@ class DataFiles {
     std::string problem{};  ///< a clause: "it is a directory"
   };
   const std::vector<Unusable>& unusable() const { return unusable_; }
-  /// The files of a name of which a part is no number, such as log.x.
-  const std::vector<std::string>& misnamed() const { return misnamed_; }
+  /// Files such as log.x and log.5.bak: servers read the latter as log.5, zksh neither.
+  struct Misnamed {
+    std::string path{};
+    std::optional<std::int64_t> zxid{};  ///< as servers take it
+    bool log = false;
+  };
+  const std::vector<Misnamed>& misnamed() const { return misnamed_; }
   /// "DIR" or "DIR and DIR", for messages.
   std::string places_text() const;
 
@@ -52,10 +63,9 @@ class DataFiles {
   std::vector<std::string> places_;
   std::vector<File> logs_{};
   std::vector<File> snapshots_{};
-  std::vector<std::string> misnamed_{};
+  std::vector<Misnamed> misnamed_{};
   std::vector<Unusable> unusable_{};
-  std::optional<std::int64_t> current_epoch_{};
-  std::optional<std::int64_t> accepted_epoch_{};
+  std::vector<Epochs> epochs_{};
 };
 
 }  // namespace zksh

@@ -3,23 +3,141 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/zlib.h"
 #include "txnlog/past_tree.h"
 #include "txnlog/replay.h"
 #include "txnlog/transaction_reader.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
 #include <optional>
 #include <utility>
 
 namespace zksh {
 namespace {
 
+constexpr std::string_view other_files = "take the files of another member, or a backup";
 constexpr std::string_view other_member =
     "stop the server, remove its version-2 directory, and let it take the data of another member; "
-    "a "
-    "standalone server needs a backup";
+    "a standalone server needs a backup";
+
+/// How a version of servers reads files, and what it would do with these.
+struct Release {
+  std::string_view name;
+  /// BinaryInputArchive.checkLength, with the default jute.maxbuffer, 0xfffff.
+  std::int64_t longest;
+  bool needs_snapshot;     ///< exits if there are logs and none
+  bool removes_empty_log;  ///< a last one without a byte
+  bool reads_endings;      ///< takes log.5.old for log.5, and packed snapshots
+  bool wants_acls;         ///< of each node that is changed (CVE-2024-23944)
+  bool starts = true;
+  std::optional<std::int64_t> base{};  ///< the zxid of the snapshot that it loads
+};
+using Releases = std::array<Release, 3>;
+
+/// What servers do when they come to a flaw.
+enum class Effect {
+  GoOn,
+  Stop,  ///< reading this log, without a word; they go on with the next
+  Exit,
+};
+
+struct Verdict {
+  Effect effect = Effect::GoOn;
+  std::string words{};  ///< of a server that exits
+};
+
+std::string unreasonable(std::int64_t length) {
+  return fmt::format("Unreasonable length = {}", length);
+}
+
+Verdict verdict_of(const Flaw& flaw, const Release& release, bool last) {
+  const bool long_one = flaw.length < 0 || flaw.length > release.longest;
+  const Verdict too_long{Effect::Exit, unreasonable(flaw.length)};
+  switch (flaw.kind) {
+    case Flaw::Kind::Checksum:
+      return long_one ? too_long : Verdict{Effect::Exit, "CRC check failed"};
+    case Flaw::Kind::BadLength:
+      if (flaw.length == -1) return {Effect::Exit, "NullPointerException"};
+      return long_one ? too_long : Verdict{Effect::Stop};
+    case Flaw::Kind::NoEndMark:
+    case Flaw::Kind::Torn:
+    case Flaw::Kind::CutOff:
+      return long_one ? too_long : Verdict{Effect::Stop};
+    case Flaw::Kind::Malformed:
+      return {long_one ? Effect::Exit : Effect::Stop, unreasonable(flaw.length)};
+    case Flaw::Kind::TooLong:
+      return too_long;
+    case Flaw::Kind::AfterEnd:
+    case Flaw::Kind::Incomplete:
+      return {Effect::Stop};
+    case Flaw::Kind::UnknownType:
+      return {Effect::Exit, "Unsupported Txn with type="};
+    case Flaw::Kind::Empty:
+      if (last && release.removes_empty_log) return {};
+      return {Effect::Exit, "EOFException"};
+    case Flaw::Kind::NoHeader:
+      return {Effect::Exit, flaw.length == 0 ? "EOFException" : "invalid magic number"};
+    case Flaw::Kind::BadHeader:
+    case Flaw::Kind::Packed:
+    case Flaw::Kind::NotALog:
+      return {Effect::Exit, "invalid magic number"};
+    case Flaw::Kind::Unordered:
+    case Flaw::Kind::Repeated:
+    case Flaw::Kind::BadPart:
+    case Flaw::Kind::Gap:
+      return {};
+  }
+  return {};
+}
+
+/// The transactions of a log that can be read from an offset on.
+struct Readable {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::uint64_t count = 0;
+};
+Readable readable_after(const std::string& path, std::uint64_t offset) {
+  Readable readable;
+  LogFile log(path, {});
+  while (const auto record = log.next()) {
+    if (record->offset < offset) continue;
+    const auto zxid = zxid_of(record->body);
+    if (readable.count++ == 0) readable.from = zxid;
+    readable.to = std::max(readable.to, zxid);
+  }
+  return readable;
+}
+
+/// "0x5 to 0x9"; "0x5".
+std::string range_text(std::int64_t from, std::int64_t to) {
+  return from == to ? zxid_text(from) : fmt::format("{} to {}", zxid_text(from), zxid_text(to));
+}
+
+/// FileSnap.findNValidSnapshots: servers look at the end of a snapshot, or at the beginning of a
+/// packed one, which its name tells them, and pass over those without it.
+bool looks_valid(const std::string& path) {
+  constexpr std::string_view end("\0\0\0\1/", 5);
+  constexpr std::streamoff least = 10;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(8, '\0');
+  if (path.ends_with(".gz") || path.ends_with(".snappy")) {
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return bytes.starts_with(path.ends_with(".gz") ? std::string_view("\x1f\x8b")
+                                                   : std::string_view("\x82SNAPPY\0", 8));
+  }
+  bytes.resize(end.size());
+  file.seekg(0, std::ios::end);
+  if (file.tellg() < least) return false;
+  file.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes == end;
+}
 
 /// Does the work.
 class Checker {
@@ -28,93 +146,230 @@ class Checker {
 
   FileCheckResult run() {
     result_.logs = files_.logs().size();
-    for (const auto& path : files_.misnamed())
-      add({.file = path,
-           .problem = "the name is that of no log and no snapshot",
-           .remedy = "remove the file, or give it its name back",
-           .harmless = true});
     check_snapshots();
+    check_misnamed();
     check_unusable();
+    for (const auto& log : files_.logs()) check_name(log);
     if (!files_.logs().empty()) check_logs();
+    settle_flaws(0);
+    check_lengths();
+    check_end();
+    check_acls();
     check_epochs();
     result_.nodes = tree_.size();
+    for (const auto& release : releases_)
+      if (is_judged(release))
+        (release.starts ? result_.starts : result_.fails).emplace_back(release.name);
     return result_;
   }
 
  private:
-  void add(const Finding& finding, bool fatal = false) {
+  bool is_judged(const Release& release) const { return !newer_ || &release != releases_.data(); }
+
+  void add(const Finding& finding) {
     if (!finding.harmless) ++result_.problems;
-    if (fatal) result_.starts = false;
     plan_.report(finding);
   }
 
-  /// Whether servers open a log: all that may have what follows their snapshot.
-  bool reads(std::int64_t log) const {
-    return std::ranges::none_of(files_.logs(), [&](const DataFiles::File& other) {
-      return base_ && other.zxid > log && other.zxid <= base_->zxid;
-    });
+  /// "servers of 3.4 and 3.8 do not start"; empty for none.
+  static std::string servers(const std::vector<std::string_view>& names, std::string_view what) {
+    if (names.empty()) return {};
+    if (names.size() == std::tuple_size_v<Releases>) return fmt::format("servers {}", what);
+    return fmt::format("servers of {} {}", fmt::join(names, " and "), what);
   }
-  bool reads(const std::string& log) const {
-    const auto file = std::ranges::find(files_.logs(), log, &DataFiles::File::path);
-    return file == files_.logs().end() || reads(file->zxid);
+
+  /// Whether a server opens a log: all that may have what follows its snapshot.
+  bool reads(std::int64_t log, const Release& release) const {
+    const auto between = [&](std::int64_t other) {
+      return release.base && other > log && other <= *release.base;
+    };
+    return std::ranges::none_of(files_.logs(), between, &DataFiles::File::zxid) &&
+           std::ranges::none_of(files_.misnamed(), [&](const DataFiles::Misnamed& other) {
+             return other.log && other.zxid && between(*other.zxid);
+           });
+  }
+  bool reads(const std::string& path, const Release& release) const {
+    const auto log = std::ranges::find(files_.logs(), path, &DataFiles::File::path);
+    if (log != files_.logs().end())
+      return (is_plain(path) || release.reads_endings) && reads(log->zxid, release);
+    if (!release.reads_endings) return false;
+    const auto other = std::ranges::find(files_.misnamed(), path, &DataFiles::Misnamed::path);
+    return other != files_.misnamed().end() && other->zxid && reads(*other->zxid, release);
+  }
+  bool any_reads(const std::string& path) const {
+    return std::ranges::any_of(releases_, [&](const Release& one) { return reads(path, one); });
   }
 
   void check_unusable() {
     for (const auto& [file, log, problem] : files_.unusable()) {
-      const bool is_read = log && reads(file.zxid);
+      bool is_read = false;
+      for (auto& release : releases_) {
+        if (!log || !reads(file.zxid, release)) continue;
+        release.starts = false;
+        is_read = true;
+      }
       add({.file = file.path,
            .from = file.zxid,
            .to = file.zxid,
            .problem = problem,
            .remedy = is_read ? "bring the log back, or take the files of another member: servers "
                                "that read it do not start"
-                             : "remove it, or bring the file back: servers pass it over"},
-          is_read);
+                             : "remove it, or bring the file back: servers pass it over"});
+    }
+  }
+
+  /// Util.getZxidFromName: servers look at what is between the first two dots.
+  void check_misnamed() {
+    for (const auto& [path, zxid, log] : files_.misnamed()) {
+      if (!zxid || (log && !any_reads(path)) || (!log && !looks_valid(path))) {
+        add({.file = path,
+             .problem = fmt::format("the name is that of no log and no snapshot{}",
+                                    zxid ? ", but for servers, which do not need it" : ""),
+             .remedy = "remove the file, or give it its name back",
+             .harmless = true});
+        continue;
+      }
+      add({.file = path,
+           .from = *zxid,
+           .problem = fmt::format("servers take this for {}.{:x}, whatever follows",
+                                  log ? "log" : "snapshot", static_cast<std::uint64_t>(*zxid)),
+           .remedy = "move the file out of the directory, or give it its name back"});
+      if (!log) continue;
+      LogFile file(path, [&](const Flaw& flaw) { judge(flaw); });
+      while (file.next()) {
+      }
     }
   }
 
   /// The newest intact one, which a server would load, stays in the tree.
   void check_snapshots() {
+    constexpr std::size_t most_tried = 100;
+    std::size_t tried = 0;
     for (const auto& file : files_.newest_snapshots()) {
+      const bool valid = looks_valid(file.path) && tried++ < most_tried;
       try {
+        SnapshotEnd end;
         if (base_) {
-          read_snapshot(file.path, {}, plan_.stop);
+          end = read_snapshot(file.path, {}, plan_.stop);
         } else {
-          end_ = tree_.load(file.path, plan_.stop);
+          end_ = end = tree_.load(file.path, plan_.stop);
           base_ = file;
         }
         ++result_.snapshots;
+        newer_ = newer_ || end.digest_zxid || end.last_zxid || !is_plain(file.path);
+        if (!valid)
+          add({.file = file.path,
+               .from = file.zxid,
+               .to = file.zxid,
+               .problem = "the name does not say how it is packed, so servers pass it over",
+               .remedy = "end the name in .gz or .snappy as it is packed, and no other"});
+        else
+          take_base(file, end.longest);
       } catch (const DamagedSnapshot& damage) {
         add({.file = file.path,
              .offset = damage.offset(),
              .from = file.zxid,
              .to = file.zxid,
              .problem = damage.problem(),
-             .remedy = base_ ? "remove the file; there is a newer one"
-                             : "remove the file: servers take an older snapshot, if there is one, "
-                               "and the logs after it"});
+             .remedy = snapshot_remedy(file)});
       }
     }
-    if (base_) {
-      result_.zxid = base_->zxid;
-      return;
+    if (base_) result_.zxid = base_->zxid;
+    if (!base_) tree_ = PastTree(true);
+    check_bases(tried > 0);
+  }
+
+  static bool is_plain(const std::string& path) {
+    return !path.ends_with(".gz") && !path.ends_with(".snappy");
+  }
+
+  void take_base(const DataFiles::File& file, std::size_t longest) {
+    const auto length = static_cast<std::int64_t>(longest);
+    std::vector<std::string_view> refuse;
+    for (auto& release : releases_) {
+      if (!release.reads_endings && !is_plain(file.path)) continue;
+      if (length > release.longest)
+        refuse.push_back(release.name);
+      else if (!release.base)
+        release.base = file.zxid;
     }
-    tree_ = PastTree(true);
-    if (files_.logs().empty()) return;
-    // Servers since 3.6, which write digests, always have a snapshot.
-    const bool first = begins_with_first(files_) && !has_digests();
+    if (!refuse.empty() && file.path == base_->path) long_snapshot_ = length;
+  }
+
+  std::string snapshot_remedy(const DataFiles::File& file) const {
+    if (base_) return "remove the file; there is a newer one";
+    const bool older = std::ranges::any_of(
+        files_.snapshots(), [&](const DataFiles::File& one) { return one.zxid < file.zxid; });
+    return fmt::format("{}; {}", other_files,
+                       older ? "servers take an older snapshot and the logs after it, and what "
+                               "these lack is missing"
+                             : "there is no older snapshot for servers to begin with");
+  }
+
+  /// Of each version, whether it has a snapshot to begin with.
+  void check_bases(bool tried) {
+    if (files_.logs().empty() && !tried) return;
+    const bool first = !base_ && begins_with_first(files_);
+    std::vector<std::string_view> refuse;
+    for (auto& release : releases_) {
+      if (release.base) continue;
+      const bool fresh = files_.logs().empty() && !tried;
+      if (tried || (release.needs_snapshot && !fresh)) {
+        release.starts = false;
+        refuse.push_back(release.name);
+      }
+    }
+    if (!base_ && !files_.logs().empty()) newer_ = newer_ || has_digests();
     if (first) {
       tree_.load_first();
       base_ = DataFiles::File{.path = "the first tree", .zxid = files_.logs().front().zxid - 1};
     }
+    const bool begin_empty = std::ranges::any_of(
+        releases_, [&](const Release& one) { return one.starts && !one.base && is_judged(one); });
+    if (begin_empty && !first)
+      add({.file = files_.places_text(),
+           .problem = fmt::format(
+               "servers{} pass over what is no whole snapshot, and start with {}",
+               refuse.empty() ? "" : " of 3.4",
+               files_.logs().empty() ? "an empty tree" : "nothing but what the logs have"),
+           .remedy = fmt::format("start none on these files: {}", other_files)});
+    if (result_.snapshots > 0 && long_snapshot_ > 0) {
+      add({.file = base_->path,
+           .from = base_->zxid,
+           .to = base_->zxid,
+           .problem = fmt::format("a value of {} bytes, longer than servers take (\"{}\"): {}",
+                                  long_snapshot_, unreasonable(long_snapshot_), limits_text()),
+           .remedy = flag_text(long_snapshot_)});
+      return;
+    }
+    if (refuse.empty()) return;
+    const bool all = refuse.size() == releases_.size();
     add({.file = files_.places_text(),
-         .problem = first ? "there is no snapshot yet, as at the beginning of a server to 3.4"
-                          : "there are logs, and no intact snapshot to begin with",
-         .remedy =
-             "later servers do not start without one, unless "
-             "zookeeper.snapshot.trust.empty=true, which is right only if there never was one",
-         .harmless = first},
-        !first);
+         .problem =
+             tried ? "no snapshot can be read (\"Not able to find valid snapshots\")"
+             : first
+                 ? "there is no snapshot yet, as at the beginning of a server up to 3.5.3; later "
+                   "ones do not start (\"No snapshot found, but there are log entries\")"
+                 : "there are logs, and no intact snapshot to begin with (\"No snapshot found, but "
+                   "there are log entries\")",
+         .remedy = first && !all
+                       ? "start it with 3.4 until it has written a snapshot, or a later one once "
+                         "with -Dzookeeper.snapshot.trust.empty=true: the logs begin with the "
+                         "first transaction"
+                       : fmt::format("{}; without a snapshot all before the logs is missing",
+                                     other_files)});
+  }
+
+  std::string limits_text() const {
+    return fmt::format("{} to 3.5.5, {} later", releases_.front().longest,
+                       releases_.back().longest);
+  }
+
+  /// The smallest jute.maxbuffer with which every version takes, and may be sent, such a length.
+  static std::string flag_text(std::int64_t length) {
+    return fmt::format(
+        "start servers with -Djute.maxbuffer={} (in SERVER_JVMFLAGS), as the one that wrote it was",
+        length);
   }
 
   bool has_digests() const {
@@ -126,42 +381,70 @@ class Checker {
   }
 
   void check_logs() {
-    TransactionReader reader(files_, INT64_MIN, [this](const Flaw& flaw) { add_flaw(flaw); });
+    TransactionReader reader(files_, INT64_MIN,
+                             [this](const Flaw& flaw) { flaws_.push_back(flaw); });
     LoggedTransaction txn;
     while (reader.next(txn)) {
       if (++result_.transactions % 256 == 0) {
         if (plan_.stop.stop_requested()) throw Cancelled();
         if (plan_.progress) plan_.progress(reader.bytes_read(), reader.bytes_total());
       }
-      if (std::exchange(last_file_, reader.file()) != reader.file()) check_name(reader, txn);
+      settle_flaws(txn.zxid);
+      if (std::exchange(last_file_, reader.file()) != reader.file())
+        covered_ = covered_ || (base_ && any_reads(reader.file()));
+      note(reader, txn);
       result_.zxid = std::max(result_.zxid, txn.zxid);
       if (!base_ || txn.zxid <= base_->zxid) continue;
       if (result_.transactions == 1) check_begin(reader, txn);
+      check_paths(reader, txn);
       tree_.apply(txn);
       compare_digest(reader, txn);
     }
-    const auto complete = std::max(end_.digest_zxid.value_or(0), end_.last_zxid.value_or(0));
-    if (base_ && complete > result_.zxid)
-      add({.file = base_->path,
-           .from = result_.zxid + 1,
-           .to = complete,
-           .problem = fmt::format("the logs end at {}, before the snapshot was complete",
-                                  zxid_text(result_.zxid)),
-           .remedy = "add the log; without it the tree is only about right"});
   }
 
-  void check_name(const TransactionReader& reader, const LoggedTransaction& txn) {
-    const auto file = std::ranges::find(files_.logs(), reader.file(), &DataFiles::File::path);
-    if (file == files_.logs().end() || file->zxid == txn.zxid || txn.zxid < file->zxid) return;
-    // The records before it are damaged, or of another log.
-    if (!damaged_)
-      add({.file = reader.file(),
-           .from = file->zxid,
-           .to = txn.zxid - 1,
-           .problem = fmt::format("the first transaction is {}, not the one in its name",
-                                  zxid_text(txn.zxid)),
-           .remedy = "give the file its name back: servers find logs by it",
-           .harmless = true});
+  /// What only later servers write, and lengths.
+  void note(const TransactionReader& reader, const LoggedTransaction& txn) {
+    newer_ = newer_ || txn.digest || txn.ephemerals || txn.type == TxnType::Create2 ||
+             txn.type == TxnType::Reconfig || txn.type == TxnType::CreateContainer ||
+             txn.type == TxnType::DeleteContainer || txn.type == TxnType::CreateTtl;
+    const auto length = static_cast<std::int64_t>(txn.bytes);
+    if (length <= releases_.front().longest || stopped_.contains(reader.file())) return;
+    bool refused = false;
+    for (auto& release : releases_) {
+      if (length <= release.longest || !reads(reader.file(), release)) continue;
+      release.starts = false;
+      refused = true;
+    }
+    if (!refused) return;
+    ++long_count_;
+    if (length <= long_record_.to) return;
+    long_record_ = {
+        .file = reader.file(), .offset = reader.offset(), .from = txn.zxid, .to = length};
+  }
+
+  void check_lengths() {
+    if (long_count_ == 0) return;
+    auto finding = long_record_;
+    const auto length = std::exchange(finding.to, finding.from);
+    finding.problem =
+        fmt::format("a record of {} bytes, longer than servers take (\"{}\"): {}{}", length,
+                    unreasonable(length), limits_text(),
+                    long_count_ > 1 ? fmt::format("; it is the longest of {}", long_count_) : "");
+    finding.remedy = flag_text(length);
+    add(finding);
+  }
+
+  void check_name(const DataFiles::File& file) {
+    LogFile log(file.path, {});
+    const auto first = log.next();
+    if (!first || zxid_of(first->body) <= file.zxid || first->offset > log_header_size) return;
+    add({.file = file.path,
+         .from = file.zxid,
+         .to = zxid_of(first->body) - 1,
+         .problem = fmt::format("the first transaction is {}, not the one in its name",
+                                zxid_text(zxid_of(first->body))),
+         .remedy = "give the file its name back: servers find logs by it",
+         .harmless = true});
   }
 
   /// The first transaction of all, if it is after the snapshot.
@@ -169,13 +452,97 @@ class Checker {
     const bool next = txn.zxid == base_->zxid + 1 ||
                       (epoch_of(txn.zxid) > epoch_of(base_->zxid) && counter_of(txn.zxid) == 1);
     if (next) return;
+    differs_ = true;
     add({.file = reader.file(),
          .offset = reader.offset(),
          .from = base_->zxid + 1,
          .to = txn.zxid - 1,
          .problem =
              fmt::format("transactions between {} and the first log are missing", base_->path),
-         .remedy = "add the log; a server starts, and its tree is wrong"});
+         .remedy = fmt::format("add the log, or {}; a server starts, and its tree is wrong",
+                               other_files)});
+  }
+
+  /// What makes a server end while it replays.
+  void check_paths(const TransactionReader& reader, const LoggedTransaction& txn) {
+    if (stopped_.contains(reader.file())) return;
+    const auto fail = [&](bool acl, const std::string& problem, const std::string& words) {
+      std::vector<std::string_view> refuse;
+      for (auto& release : releases_) {
+        if ((acl && !release.wants_acls) || !reads(reader.file(), release)) continue;
+        if (release.starts) refuse.push_back(release.name);
+        release.starts = false;
+      }
+      if (refuse.empty()) return;
+      add({.file = reader.file(),
+           .offset = reader.offset(),
+           .from = txn.zxid,
+           .to = txn.zxid,
+           .problem =
+               fmt::format("{}: {} (\"{}\")", problem, servers(refuse, "do not start"), words),
+           .remedy = std::string(other_files)});
+    };
+    const auto require_acl = [&](std::string_view path) {
+      if (const auto acl = missing_acl(path))
+        fail(true, fmt::format("{} is changed, whose ACL, number {}, is in no list", path, *acl),
+             fmt::format("Failed to fetch acls for {}", *acl));
+    };
+    const auto require_both = [&](std::string_view path, bool removes) {
+      const auto parent = path.substr(0, path.rfind('/'));
+      if (!tree_.find(parent.empty() ? "/" : parent)) return;
+      if (removes && !tree_.find(path)) return;
+      if (removes) require_acl(path);
+      require_acl(parent.empty() ? "/" : parent);
+    };
+    for (const auto& op : txn.operations) {
+      if (!op.creates() && !op.deletes()) {
+        if (op.sets()) require_acl(op.path);
+      } else if (op.path.find('/') == std::string_view::npos) {
+        fail(false, "a transaction of a path without a slash", "StringIndexOutOfBoundsException");
+      } else {
+        require_both(op.path, op.deletes());
+      }
+    }
+    if (txn.ephemerals)
+      for (const auto path : *txn.ephemerals) require_both(path, true);
+  }
+
+  /// The number of the node's ACL, if the snapshot did not list it.
+  std::optional<std::int64_t> missing_acl(std::string_view path) const {
+    const auto* const node = tree_.find(path);
+    if (!node || !tree_.acl_of(*node).empty()) return std::nullopt;
+    return static_cast<std::int64_t>(node->acl);
+  }
+
+  /// A server does not look at the ACLs that it loads, and fails at a request that needs one.
+  void check_acls() {
+    std::size_t count = 0;
+    std::string_view first;
+    for (const auto path : tree_.below("/")) {
+      if (!missing_acl(path)) continue;
+      ++count;
+      if (first.empty() || path < first) first = path;
+    }
+    if (count == 0) return;
+    add({.file = base_->path,
+         .from = base_->zxid,
+         .to = base_->zxid,
+         .problem = fmt::format(
+             "{} {} an ACL that is in no list, as {}: requests for {} fail (\"Failed to fetch acls "
+             "for {}\")",
+             counted(count, "node"), count == 1 ? "has" : "have", first, count == 1 ? "it" : "them",
+             *missing_acl(first)),
+         .remedy = std::string(other_files)});
+  }
+
+  void check_end() {
+    if (!base_ || base_->path == "the first tree") return;
+    const auto fuzzy = fuzzy_clause(*base_, end_, result_.zxid, covered_);
+    if (fuzzy)
+      add({.file = base_->path,
+           .from = result_.zxid + 1,
+           .problem = "the snapshot " + *fuzzy,
+           .remedy = "add the logs; without them the tree is only about right"});
   }
 
   void compare_digest(const TransactionReader& reader, const LoggedTransaction& txn) {
@@ -193,62 +560,220 @@ class Checker {
          .remedy = std::string(other_member)});
   }
 
-  void add_flaw(const Flaw& flaw) {
-    using Kind = Flaw::Kind;
-    damaged_ = damaged_ || !flaw.harmless;
-    // A member that was too far behind gets the leader's snapshot in place of transactions.
-    const bool bridged = flaw.kind == Kind::Gap && base_ && base_->zxid + 1 >= flaw.before;
-    const bool harmless =
-        bridged || (flaw.harmless && !flaw.is_unbegun());  // nothing is lost, but no start
-    const bool is_read =
-        !base_ || (flaw.before == 0 ? reads(flaw.file) : flaw.before > base_->zxid);
-    const bool stops = flaw.kind != Kind::Gap && flaw.kind != Kind::Unordered &&
-                       flaw.kind != Kind::AfterEnd && flaw.kind != Kind::Torn;
-    auto text = flaw_text(flaw);
-    const auto place = fmt::format("{}:{}: ", flaw.file, flaw.offset);
-    add({.file = flaw.file,
-         .offset = flaw.offset,
-         .from = flaw.after == 0 ? 0 : flaw.after + 1,
-         .to = flaw.before == 0 ? 0 : std::max(flaw.before - 1, flaw.after + 1),
-         .problem = text.substr(place.size()),
-         .remedy = bridged
-                       ? fmt::format("nothing to do for a start, for which {} has them; another "
-                                     "member may have the logs",
-                                     base_->path)
-                       : flaw_remedy(flaw),
-         .harmless = harmless},
-        !harmless && is_read && stops);
+  /// What a file lacks at its end is known when the next has begun.
+  void settle_flaws(std::int64_t next) {
+    for (auto& flaw : std::exchange(flaws_, {})) {
+      const auto clause = flaw_clause(flaw);
+      if (flaw.after == 0) flaw.after = last_read_;
+      if (flaw.before == 0) flaw.before = next;
+      add_flaw(flaw, clause);
+    }
+    last_read_ = next;
+  }
+
+  /// The most that a version does at a flaw; it counts as not starting if it exits.
+  Verdict judge(const Flaw& flaw) {
+    Verdict worst;
+    if (stopped_.contains(flaw.file)) return worst;
+    const bool last = !files_.logs().empty() && flaw.file == files_.logs().back().path;
+    for (auto& release : releases_) {
+      if (!reads(flaw.file, release)) continue;
+      auto verdict = verdict_of(flaw, release, last);
+      if (verdict.effect == Effect::Exit) release.starts = false;
+      if (verdict.effect > worst.effect) worst = std::move(verdict);
+    }
+    if (worst.effect == Effect::Stop) stopped_[flaw.file] = flaw.offset;
+    return worst;
+  }
+
+  void add_flaw(const Flaw& flaw, const std::string& clause) {
+    const auto verdict = judge(flaw);
+    const bool last = flaw.before == 0;
+    const bool next_epoch =
+        !last && epoch_of(flaw.before) > epoch_of(flaw.after) && counter_of(flaw.before) == 1;
+    const Circumstances how{
+        .read = any_reads(flaw.file),
+        // A member that was too far behind gets the leader's snapshot in place of transactions.
+        .bridged = base_ && !last && base_->zxid + 1 >= flaw.before,
+        .whole = !last && flaw.before == flaw.after + 1,
+        .known_end = !last && !next_epoch};
+    const bool begun_only = flaw.is_unbegun() && flaw.length == 0 && (!how.known_end || how.whole);
+    const bool harmless = flaw.harmless || (flaw.kind == Flaw::Kind::Gap && how.bridged) ||
+                          (flaw.kind == Flaw::Kind::CutOff && how.whole);
+    if (!flaw.harmless && !how.bridged && !how.whole && !begun_only) differs_ = true;
+    Finding finding{.file = flaw.file,
+                    .offset = flaw.offset,
+                    .problem = clause,
+                    .harmless = harmless && verdict.effect != Effect::Exit};
+    if (flaw.after != 0 && !how.whole && !begun_only) {
+      finding.from = flaw.after + 1;
+      finding.to = how.known_end ? std::max(flaw.before - 1, flaw.after + 1) : 0;
+    }
+    if (verdict.effect == Effect::Exit && how.read)
+      finding.problem += fmt::format(" (\"{}\")", verdict.words);
+    finding.remedy = begun_only ? "remove the file: the server was stopped when it began it, and "
+                                  "no transactions are in it; servers do not start with it"
+                                : remedy_of(flaw, verdict.effect, how, finding);
+    if (begun_only && flaw.kind == Flaw::Kind::Empty)
+      finding.remedy += ", except 3.9.3 and later, which remove it themselves";
+    add(finding);
+  }
+
+  struct Circumstances {
+    bool read = false;       ///< servers read the file
+    bool bridged = false;    ///< the snapshot has what is missing
+    bool whole = false;      ///< nothing is missing, since the next log goes on
+    bool known_end = false;  ///< it is known what follows in the same epoch
+  };
+
+  /// What to do. It says what would be missing if one did without.
+  std::string remedy_of(const Flaw& flaw, Effect effect, const Circumstances& how,
+                        Finding& finding) const {
+    switch (flaw.kind) {
+      case Flaw::Kind::Torn:
+        return "nothing to do: it was being written when the server stopped, and was not "
+               "acknowledged";
+      case Flaw::Kind::Repeated:
+        return "nothing to do: to apply it again changes nothing";
+      case Flaw::Kind::Gap:
+        if (how.bridged)
+          return fmt::format(
+              "nothing to do for a start, for which {} has them; another member may "
+              "have the logs",
+              base_->path);
+        return fmt::format("add the missing logs, or {}: servers start, and their tree is wrong",
+                           other_files);
+      case Flaw::Kind::Unordered:
+      case Flaw::Kind::BadPart:
+        return fmt::format("{}: servers go on all the same", other_files);
+      case Flaw::Kind::UnknownType:
+        return "read it with a newer zksh, and a newer server";
+      case Flaw::Kind::Packed:
+        return "gunzip it: servers do not read packed logs";
+      default:
+        break;
+    }
+    if (!how.read)
+      return "nothing to do for a start, for which servers do not read this log; another member "
+             "may "
+             "have it whole";
+    if (how.whole && effect != Effect::Exit)
+      return "nothing to do: the next transaction follows the last one before it";
+    return fmt::format("{}; {}", other_files, losses_text(flaw, effect, finding));
+  }
+
+  /// What is missing without the other files.
+  static std::string losses_text(const Flaw& flaw, Effect effect, Finding& finding) {
+    const auto rest = readable_after(flaw.file, flaw.offset);
+    std::string missing = finding.from == 0 ? ""
+                          : finding.to == 0
+                              ? fmt::format("what followed {}", zxid_text(finding.from - 1))
+                              : range_text(finding.from, finding.to);
+    if (rest.count > 0) {
+      finding.to = rest.to;
+      if (finding.from == 0 || flaw.kind == Flaw::Kind::BadHeader) finding.from = rest.from;
+      missing = fmt::format("{} ({} can be read)", range_text(finding.from, finding.to),
+                            counted(rest.count, "transaction"));
+    } else if (!missing.empty() && effect == Effect::Exit)
+      return fmt::format("without them {} {} missing, whether this file is removed or not", missing,
+                         finding.from == finding.to ? "is" : "are");
+    if (missing.empty()) missing = "what was in it";
+    if (flaw.kind == Flaw::Kind::BadHeader)
+      return fmt::format(
+          "without any, copy the first 16 bytes of an intact log over its own; "
+          "without this file, {} would be missing",
+          missing);
+    if (effect == Effect::Stop)
+      return fmt::format(
+          "servers start, read no further in this log, and say nothing: {} would be "
+          "missing",
+          missing);
+    return fmt::format("without this file, {} would be missing", missing);
+  }
+
+  /// A number as QuorumPeer.readLongFromFile reads it.
+  static std::optional<std::int64_t> epoch_in(const std::optional<std::string>& text) {
+    return text ? number_in<std::int64_t>(*text) : std::nullopt;
   }
 
   void check_epochs() {
-    const auto epoch = epoch_of(result_.zxid);
-    const auto current = files_.current_epoch();
-    if (current && *current < epoch)
-      add({.file = files_.places_text(),
-           .problem = fmt::format("currentEpoch is {}, older than the epoch of the last "
-                                  "transaction, {}",
-                                  *current, epoch),
-           .remedy = fmt::format("write {} to currentEpoch, and to acceptedEpoch if that is less: "
-                                 "the server was killed while it wrote it",
-                                 epoch)},
-          true);
-    const auto accepted = files_.accepted_epoch();
-    if (current && accepted && *accepted < *current)
-      add({.file = files_.places_text(),
-           .problem =
-               fmt::format("acceptedEpoch is {}, less than currentEpoch, {}", *accepted, *current),
-           .remedy = fmt::format("write {} to acceptedEpoch", *current)},
-          true);
+    for (const auto& epochs : files_.epochs()) {
+      const auto fail = [&](std::string problem, std::string remedy) {
+        for (auto& release : releases_) release.starts = false;
+        add({.file = epochs.directory, .problem = std::move(problem), .remedy = std::move(remedy)});
+      };
+      const auto epoch = epoch_of(last_zxid_of(epochs.directory));
+      const auto current = epoch_in(epochs.current);
+      const auto accepted = epoch_in(epochs.accepted);
+      for (const auto& [name, text, number] :
+           {std::tuple("currentEpoch", epochs.current, current),
+            std::tuple("acceptedEpoch", epochs.accepted, accepted)})
+        if (text && !number)
+          fail(fmt::format("{} holds \"{}\", not a number", name, *text),
+               fmt::format("write {} to it, the epoch of the last transaction", epoch));
+      if (current && *current < epoch && !epochs.updating)
+        fail(fmt::format("currentEpoch is {}, older than the epoch of the last transaction, {}",
+                         *current, epoch),
+             fmt::format("write {} to currentEpoch, and to acceptedEpoch if that is less: the "
+                         "server was killed while it wrote it",
+                         epoch));
+      if (current && accepted && *accepted < *current)
+        fail(fmt::format("acceptedEpoch is {}, less than currentEpoch, {}", *accepted, *current),
+             fmt::format("write {} to acceptedEpoch", *current));
+    }
   }
+
+  /// Of the files beside an epoch, or of all if there is but one server's.
+  std::int64_t last_zxid_of(const std::string& directory) const {
+    if (files_.epochs().size() == 1) return result_.zxid;
+    const auto within = [&](const DataFiles::File& file) {
+      return file.path.substr(0, file.path.rfind('/')) == directory;
+    };
+    std::int64_t zxid = 0;
+    for (const auto& file : files_.snapshots())
+      if (within(file)) zxid = std::max(zxid, file.zxid);
+    const DataFiles::File* last = nullptr;
+    for (const auto& file : files_.logs())
+      if (within(file)) last = &file;
+    return std::max(zxid, last ? readable_after(last->path, 0).to : 0);
+  }
+
+  static constexpr std::uint64_t log_header_size = 16;
+  static constexpr std::int64_t max_buffer = 0xfffff;
 
   const DataFiles& files_;
   const FileCheckPlan& plan_;
+  Releases releases_{{{.name = "3.4",
+                       .longest = max_buffer + 1024,
+                       .needs_snapshot = false,
+                       .removes_empty_log = false,
+                       .reads_endings = false,
+                       .wants_acls = false},
+                      {.name = "3.8",
+                       .longest = 2 * max_buffer,
+                       .needs_snapshot = true,
+                       .removes_empty_log = false,
+                       .reads_endings = true,
+                       .wants_acls = true},
+                      {.name = "3.9",
+                       .longest = 2 * max_buffer,
+                       .needs_snapshot = true,
+                       .removes_empty_log = true,
+                       .reads_endings = true,
+                       .wants_acls = true}}};
   FileCheckResult result_{};
   PastTree tree_{true};
   std::optional<DataFiles::File> base_{};
   SnapshotEnd end_{};
   std::string last_file_{};
-  bool damaged_ = false;
+  std::vector<Flaw> flaws_{};  ///< since the last transaction
+  std::int64_t last_read_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> stopped_{};  ///< where servers stop reading
+  std::int64_t long_snapshot_ = 0;  ///< the longest value of the newest, if it is too long
+  Finding long_record_{};           ///< the longest that is too long; `to` is its length
+  std::size_t long_count_ = 0;
+  bool newer_ = false;    ///< there is what servers to 3.4 do not write
+  bool covered_ = false;  ///< a log was read that servers would read
   bool differs_ = false;
 };
 

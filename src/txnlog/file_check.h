@@ -8,6 +8,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace zksh {
 
@@ -22,7 +23,11 @@ struct Finding {
 };
 
 struct FileCheckResult {
-  bool starts = true;
+  /// The versions of servers that start on the files, such as "3.8", and those that do not: of 3.4,
+  /// 3.8 and 3.9, with their default settings. Files with what only servers since 3.5 write are
+  /// not judged for 3.4.
+  std::vector<std::string> starts{};
+  std::vector<std::string> fails{};
   std::size_t snapshots = 0;  ///< intact ones
   std::size_t logs = 0;
   std::uint64_t transactions = 0;
@@ -38,9 +43,9 @@ struct FileCheckPlan {
   std::stop_token stop{};
 };
 
-/// Reads all files, and replays what a server would: FileTxnSnapLog.restore and
-/// QuorumPeer.loadDataBase. Repairs nothing. Keeps the tree in memory. Throws Error if a file
-/// cannot be read or two logs tell different things; Cancelled.
+/// Reads all files, and replays what a server would: FileTxnSnapLog.restore, FileTxnIterator and
+/// QuorumPeer.loadDataBase of 3.4.13, 3.8.0 and 3.9.3. Repairs nothing. Keeps the tree in memory.
+/// Throws Error if a file cannot be read or two logs tell different things; Cancelled.
 FileCheckResult check_files(const DataFiles& files, const FileCheckPlan& plan);
 
 }  // namespace zksh

@@ -47,16 +47,24 @@ std::string what_is_wrong(const Flaw& flaw) {
       return "zeros before more data";
     case Kind::Malformed:
       return "a record whose contents are malformed";
+    case Kind::Incomplete:
+      return "a record whose contents are incomplete";
+    case Kind::BadPart:
+      return "a multi with a part that is malformed or unknown";
     case Kind::TooLong:
       return fmt::format("a record longer than {} MiB", LogFile::longest_record >> 20U);
     case Kind::UnknownType:
       return "a transaction of an unknown type";
     case Kind::Torn:
       return "the last record is incomplete";
+    case Kind::CutOff:
+      return "the file is cut off within a record, so it is a truncated copy";
     case Kind::Empty:
       return "the file is empty";
     case Kind::NoHeader:
-      return "the file ends within its header";
+      return flaw.length == 0 ? "the file ends within its header" : "the file has only zeros";
+    case Kind::BadHeader:
+      return "the header is damaged";
     case Kind::Unordered:
       return "a transaction out of order";
     case Kind::Repeated:
@@ -73,36 +81,14 @@ std::string what_is_wrong(const Flaw& flaw) {
 
 }  // namespace
 
-std::string flaw_text(const Flaw& flaw) {
-  auto text = fmt::format("{}:{}: {}{}", flaw.file, flaw.offset, what_is_wrong(flaw), zxids(flaw));
+std::string flaw_clause(const Flaw& flaw) {
+  auto text = what_is_wrong(flaw) + zxids(flaw);
   if (flaw.bytes > 0) text += fmt::format("; {} passed over", counted(flaw.bytes, "byte"));
   return text;
 }
 
-std::string flaw_remedy(const Flaw& flaw) {
-  switch (flaw.kind) {
-    case Kind::Torn:
-      return "nothing to do: it was being written when the server stopped, and was not "
-             "acknowledged";
-    case Kind::Empty:
-      return "remove the file: no transactions are in it, and servers before 3.9.3 do not start";
-    case Kind::NoHeader:
-      return "remove the file: no transactions are in it, and servers do not start";
-    case Kind::UnknownType:
-      return "read it with a newer zksh";
-    case Kind::Unordered:
-      return "take the files of another member: servers apply it all the same";
-    case Kind::Repeated:
-      return "nothing to do: to apply it again changes nothing";
-    case Kind::Gap:
-      return "add the missing logs, or take the files of another member";
-    case Kind::Packed:
-      return "gunzip it: servers do not read packed logs";
-    case Kind::NotALog:
-      return "remove the file";
-    default:
-      return "take the files of another member: servers do not start, or stop reading here";
-  }
+std::string flaw_text(const Flaw& flaw) {
+  return fmt::format("{}:{}: {}", flaw.file, flaw.offset, flaw_clause(flaw));
 }
 
 LogFile::LogFile(std::string path, Report report)
@@ -166,27 +152,26 @@ LogFile::Frame LogFile::frame_at(std::uint64_t offset) {
   const auto length = prefix.integer();
   if (sum == 0 && length == 0) return {.state = State::End};
   const auto left = size_ - offset - prefix_size;
-  if (length <= 0 || static_cast<std::uint64_t>(length) + 1 > left)
-    return {.state = State::Bad, .flaw = Kind::BadLength};
+  const Frame bad{.state = State::Bad, .flaw = Kind::BadLength, .claimed = length};
+  if (length <= 0 || static_cast<std::uint64_t>(length) + 1 > left) return bad;
   const auto size = static_cast<std::size_t>(length);
-  const Frame bad_sum{State::Bad, Kind::Checksum, prefix_size + size + 1, {}};
+  const Frame bad_sum{State::Bad, Kind::Checksum, prefix_size + size + 1, length, {}};
   // Nothing is reserved for a length before its checksum has proved it.
   const bool long_one = bad_sum.length > read_size;
   if (long_one) {
     const auto mark = bytes_at(offset + prefix_size + size, 1);
     if (mark.empty() || mark.front() != end_mark)
-      return {.state = State::Bad, .flaw = Kind::NoEndMark};
+      return {.state = State::Bad, .flaw = Kind::NoEndMark, .claimed = length};
     if (checksum_at(offset + prefix_size, size) != sum) return bad_sum;
-    if (size > longest_record)
-      return {.state = State::Bad, .flaw = Kind::TooLong, .length = bad_sum.length};
+    if (size > longest_record) return {State::Bad, Kind::TooLong, bad_sum.length, length, {}};
   }
   const auto whole = bytes_at(offset, bad_sum.length);
-  if (whole.size() < bad_sum.length) return {.state = State::Bad, .flaw = Kind::BadLength};
-  if (whole.back() != end_mark) return {.state = State::Bad, .flaw = Kind::NoEndMark};
+  if (whole.size() < bad_sum.length) return bad;
+  if (whole.back() != end_mark)
+    return {.state = State::Bad, .flaw = Kind::NoEndMark, .claimed = length};
   if (adler32_of(whole.substr(prefix_size, size)) != sum) return bad_sum;
-  if (size < txn_header_size)
-    return {.state = State::Bad, .flaw = Kind::Malformed, .length = bad_sum.length};
-  return {.state = State::Whole, .length = bad_sum.length, .whole = whole};
+  if (size < txn_header_size) return {State::Bad, Kind::Incomplete, bad_sum.length, length, {}};
+  return {State::Whole, Kind::Checksum, bad_sum.length, length, whole};
 }
 
 /// The first byte from `offset` on that is not zero. Holes of the file cost nothing.
@@ -204,12 +189,12 @@ std::optional<std::uint64_t> LogFile::data_after(std::uint64_t offset) {
   return std::nullopt;
 }
 
-/// Where the next intact record begins, at `offset` or later.
-std::optional<std::uint64_t> LogFile::record_after(std::uint64_t offset) {
+/// Where the next intact record begins, at `offset` or later, and before `until`.
+std::optional<std::uint64_t> LogFile::record_after(std::uint64_t offset, std::uint64_t until) {
   // Bytes that resemble records must not make the search take the square of their number.
   const auto most_searched = 16 * size_ + (64U << 20U);
   constexpr std::string_view zeros("\0\0\0\0", 4);
-  while (offset + prefix_size < size_ && searched_ < most_searched) {
+  while (offset + prefix_size < size_ && offset < until && searched_ < most_searched) {
     // A checksum has 32 of its 64 bits.
     const auto bytes = bytes_at(offset, read_size);
     const auto found = bytes.find(zeros);
@@ -244,33 +229,50 @@ std::optional<std::uint64_t> LogFile::record_after(std::uint64_t offset) {
   return std::nullopt;
 }
 
-void LogFile::report(Kind kind, std::uint64_t until, std::int64_t before, bool harmless) {
-  if (report_)
-    report_({.kind = kind,
-             .file = path_,
-             .offset = at_,
-             .bytes = until - at_,
-             .after = last_zxid_,
-             .before = before,
-             .harmless = harmless});
+void LogFile::report(Kind kind, std::uint64_t until, std::int64_t before, bool harmless,
+                     std::int64_t length) {
+  constexpr std::int64_t most_kept = 1 << 20;
+  if (!report_) return;
+  Flaw flaw{.kind = kind,
+            .file = path_,
+            .offset = at_,
+            .bytes = until - at_,
+            .after = last_zxid_,
+            .before = before,
+            .length = length,
+            .harmless = harmless};
+  if (kind == Kind::Checksum && length > 0 && length <= most_kept)
+    flaw.body = bytes_at(at_ + prefix_size, static_cast<std::size_t>(length));
+  report_(flaw);
 }
 
-/// False if there is none yet, or the file is something else.
+/// False if there is none yet, or the file is something else. Records may follow a damaged one.
 bool LogFile::read_header(bool grows) {
+  constexpr std::uint64_t far = 4U << 20U;  // other files are not searched to their ends
   const auto header = bytes_at(0, header_size);
   const bool zeros = header.find_first_not_of('\0') == std::string_view::npos;
   const bool begun =
       header.size() < header_size && log_magic.starts_with(header.substr(0, log_magic.size()));
-  if (begun || zeros) {
-    if (!grows) report(size_ == 0 ? Kind::Empty : Kind::NoHeader, 0, 0);
-    return false;
+  const bool sound = !begun && header.starts_with(log_magic);
+  if (!sound) {
+    if (grows && (begun || zeros)) return false;
+    const bool packed = header.starts_with(gzip_magic);
+    const auto first = begun || packed ? std::nullopt : record_after(0, zeros ? size_ : far);
+    if (!first) {
+      const bool only_zeros = zeros && !data_after(0);
+      if (begun || only_zeros)
+        report(size_ == 0 ? Kind::Empty : Kind::NoHeader, 0, 0, false,
+               size_ < header_size ? 0 : static_cast<std::int64_t>(size_));
+      else
+        report(packed ? Kind::Packed : Kind::NotALog, 0, 0);
+      ended_ = ended_ || !(begun || only_zeros);
+      return false;
+    }
+    report(Kind::BadHeader, *first, zxid_of(frame_at(*first).whole.substr(prefix_size)));
+    at_ = *first;
+  } else {
+    at_ = header_size;
   }
-  if (!header.starts_with(log_magic)) {
-    report(header.starts_with(gzip_magic) ? Kind::Packed : Kind::NotALog, 0, 0);
-    ended_ = true;
-    return false;
-  }
-  at_ = header_size;
   headed_ = true;
   return true;
 }
@@ -292,7 +294,7 @@ bool LogFile::pass_over(const Frame& frame) {
   // A server may have completed the record while the next one was looked for.
   buffer_.clear();
   if (frame_at(at_).state == Frame::State::Whole) return true;
-  report(frame.flaw, next, before);
+  report(frame.flaw, next, before, false, frame.claimed);
   at_ = next;
   return true;
 }
@@ -307,9 +309,25 @@ void LogFile::end_of_data() {
     at_ = *next;
     return;
   }
-  // A torn record may end in zeros, or begin with them.
-  const bool torn = size_ - at_ < prefix_size;
-  if (data) report(torn ? Kind::Torn : Kind::AfterEnd, size_, 0, torn);
+  const bool cut = size_ - at_ < prefix_size;
+  if (data) report(cut ? Kind::CutOff : Kind::AfterEnd, size_, 0);
+  ended_ = true;
+}
+
+/// Nothing intact follows a bad record. A server that is killed leaves zeros from some byte of the
+/// record on, since it writes ahead; a copy that is cut off has none, and a damaged record has its
+/// end.
+void LogFile::end_within(const Frame& frame) {
+  const auto claimed = frame.claimed;
+  const bool plausible = claimed >= 0 && claimed <= static_cast<std::int64_t>(longest_record);
+  const auto end =
+      at_ + prefix_size + static_cast<std::uint64_t>(std::max<std::int64_t>(claimed, 0));
+  auto kind = frame.flaw;
+  if (kind == Kind::BadLength && plausible && claimed > 0)
+    kind = Kind::CutOff;
+  else if ((kind == Kind::NoEndMark || kind == Kind::BadLength) && plausible && !data_after(end))
+    kind = Kind::Torn;
+  report(kind, size_, 0, kind == Kind::Torn, claimed);
   ended_ = true;
 }
 
@@ -343,12 +361,10 @@ std::optional<LogFile::Record> LogFile::next(bool grows) {
     const bool bad = frame.state == Frame::State::Bad;
     if (bad && pass_over(frame)) continue;
     if (grows) return std::nullopt;
-    if (bad) {
-      report(Kind::Torn, size_, 0, true);
-      ended_ = true;
-    } else {
+    if (bad)
+      end_within(frame);
+    else
       end_of_data();
-    }
   }
   return std::nullopt;
 }

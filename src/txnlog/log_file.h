@@ -20,11 +20,15 @@ struct Flaw {
     BadLength,    ///< a length is negative, or beyond the end of the file
     AfterEnd,     ///< there is something after the zeros that end a log
     Malformed,    ///< the checksum is right, the contents are not
+    Incomplete,   ///< the same, and the contents end too early
+    BadPart,      ///< the same, in a part of a multi
     TooLong,      ///< a record too long to be read
     UnknownType,  ///< a transaction of an unknown type
-    Torn,         ///< the last record is incomplete
+    Torn,         ///< the last record is incomplete, with zeros after it, as a server leaves it
+    CutOff,       ///< the file ends within a record, before any zeros, as a copy does
     Empty,        ///< a file without a byte
-    NoHeader,     ///< without a whole header
+    NoHeader,     ///< without a whole header, or any record
+    BadHeader,    ///< another header, and records behind it
     Unordered,    ///< a zxid that is not above the one before
     Repeated,     ///< the transaction before, once more
     Gap,          ///< transactions are missing
@@ -37,6 +41,8 @@ struct Flaw {
   std::uint64_t bytes = 0;  ///< passed over
   std::int64_t after = 0;   ///< the last zxid before; 0: none
   std::int64_t before = 0;  ///< the first zxid after; 0: none
+  std::int64_t length = 0;  ///< that the record claims to have; may be negative
+  std::string body{};       ///< of a record with a wrong checksum, unless it is long
   /// Nothing that servers had acknowledged is lost by it, so far as the file tells.
   bool harmless = false;
 
@@ -45,8 +51,8 @@ struct Flaw {
 };
 /// A sentence for the user, with the file, the place and the zxids.
 std::string flaw_text(const Flaw& flaw);
-/// What to do about it.
-std::string flaw_remedy(const Flaw& flaw);
+/// The same without the file and the place.
+std::string flaw_clause(const Flaw& flaw);
 
 /// FileTxnLog and FilePadding of ZooKeeper 3.4 to 3.9. A file that a server is writing may be read.
 class LogFile {
@@ -80,6 +86,7 @@ class LogFile {
     State state = State::End;
     Flaw::Kind flaw = Flaw::Kind::Checksum;
     std::uint64_t length = 0;  ///< with everything; 0 if it is not known
+    std::int64_t claimed = 0;  ///< the length as it stands there
     std::string_view whole{};  ///< of a Whole one
   };
   bool read_header(bool grows);
@@ -87,10 +94,12 @@ class LogFile {
   std::uint32_t checksum_at(std::uint64_t offset, std::uint64_t count);
   Frame frame_at(std::uint64_t offset);
   std::optional<std::uint64_t> data_after(std::uint64_t offset);
-  std::optional<std::uint64_t> record_after(std::uint64_t offset);
+  std::optional<std::uint64_t> record_after(std::uint64_t offset, std::uint64_t until = UINT64_MAX);
   bool pass_over(const Frame& frame);
   void end_of_data();
-  void report(Flaw::Kind kind, std::uint64_t until, std::int64_t before, bool harmless = false);
+  void end_within(const Frame& frame);
+  void report(Flaw::Kind kind, std::uint64_t until, std::int64_t before, bool harmless = false,
+              std::int64_t length = 0);
   void refresh_size();
 
   std::string path_;

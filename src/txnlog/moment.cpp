@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <string>
 
 namespace zksh {
 namespace {
@@ -62,6 +63,26 @@ std::optional<std::int64_t> calendar_time(std::string_view text) {
   return static_cast<std::int64_t>(seconds) * a_second + milliseconds;
 }
 
+/// "yesterday 03:00" as "2026-11-25 03:00"; any other text as it is.
+std::string with_date(std::string_view text) {
+  for (const auto& [word, days] :
+       {std::pair(std::string_view("today"), 0), std::pair(std::string_view("yesterday"), 1)}) {
+    if (!text.starts_with(word)) continue;
+    const auto rest = text.substr(word.size());
+    if (!rest.empty() && rest.front() != ' ') break;
+    auto now = static_cast<std::time_t>(wall_clock_now() / a_second);
+    std::tm day{};
+    if (!localtime_r(&now, &day)) break;
+    day.tm_mday -= days;
+    day.tm_hour = 12;  // so that no change of the clocks moves the date
+    day.tm_isdst = -1;
+    mktime(&day);
+    return fmt::format("{:04}-{:02}-{:02}{}", day.tm_year + first_year, day.tm_mon + 1, day.tm_mday,
+                       rest);
+  }
+  return std::string(text);
+}
+
 /// Refuses what could be meant in another way.
 void require_clear(std::string_view text, std::string_view what, std::int64_t number) {
   constexpr std::size_t seconds_digits = 10;
@@ -105,16 +126,23 @@ Moment parse_moment(std::string_view text, std::string_view what) {
     if (!text.starts_with("0x")) require_clear(text, what, *zxid);
     return {.zxid = zxid};
   }
-  if (const auto time = calendar_time(text)) return {.time = time};
+  constexpr std::string_view before = "before:";
+  if (text.starts_with(before)) {
+    const auto zxid = parsed_zxid(text.substr(before.size()));
+    if (!zxid || *zxid == 0)
+      throw ValueError(fmt::format("{}: before: wants a zxid (before:0x300000005)", what));
+    return {.zxid = *zxid - 1};
+  }
+  if (const auto time = calendar_time(with_date(text))) return {.time = time};
   const auto time = number_in<std::int64_t>(text);
   if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) {
     require_clear(text, what, *time);
     return {.time = time};
   }
-  throw ValueError(
-      fmt::format("{}: \"{}\" is neither a time (\"2026-11-25 03:10\", -2h, now, milliseconds "
-                  "since 1970) nor a zxid (0x300000005, 3:5)",
-                  what, text));
+  throw ValueError(fmt::format(
+      "{}: \"{}\" is neither a time (\"2026-11-25 03:10\", \"yesterday 03:10\", -2h, now, "
+      "milliseconds since 1970) nor a zxid (0x300000005, 3:5, before:0x300000005)",
+      what, text));
 }
 
 std::string local_time_text(std::int64_t milliseconds) {

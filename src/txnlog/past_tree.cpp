@@ -6,6 +6,8 @@
 #include "txnlog/data_files.h"
 #include "txnlog/transaction_reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -143,6 +145,10 @@ SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& s
       .acl = [&](std::int64_t id, std::string_view bytes) { acls[id] = acl_number(bytes); },
       .node =
           [&](SnapshotNode&& node) {
+            if (!node.path.empty() && !node_at(parent_of(node.path)))
+              throw Error(
+                  fmt::format("a node without its parent (\"unable to find parent {} of path {}\")",
+                              parent_of(node.path), node.path));
             const auto acl = acls.find(node.acl);
             PastNode past{.data = std::move(node.data),
                           .acl = acl == acls.end() ? unknown : acl->second,

@@ -68,7 +68,8 @@ class PastTree {
  public:
   explicit PastTree(bool digests = false);
 
-  /// Replaces the tree by a snapshot's. Throws as read_snapshot.
+  /// Replaces the tree by a snapshot's. Throws as read_snapshot, and DamagedSnapshot if a node
+  /// comes before its parent, as servers refuse it.
   SnapshotEnd load(const std::string& snapshot, const std::stop_token& stop);
   /// The tree with which a server begins that has no files; servers to 3.4 write no snapshot of it.
   void load_first();

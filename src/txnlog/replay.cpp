@@ -219,18 +219,26 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
   if (replay.zxid < plan.until && next == INT64_MAX && plan.until != INT64_MAX)
     throw Error(fmt::format("the files end at {}, before {}", zxid_text(replay.zxid),
                             zxid_text(plan.until)));
-  const bool known_end = replay.end.digest_zxid || replay.end.last_zxid;
-  replay.fuzzy =
-      replay.zxid < written_until(replay.snapshot, replay.end) || (!covered && !known_end);
+  replay.fuzzy = fuzzy_clause(replay.snapshot, replay.end, replay.zxid, covered);
   return replay;
 }
 
+std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
+                                        std::int64_t reached, bool covered) {
+  const auto until = written_until(snapshot, end);
+  if (reached < until)
+    return fmt::format(
+        "was written while the tree changed up to {}, and the logs do not reach that far",
+        zxid_text(until));
+  // The first of all is written before the server serves.
+  const bool known_end = end.digest_zxid || end.last_zxid || until == 0;
+  if (covered || known_end) return std::nullopt;
+  return "may have been written while the tree changed, and there are no logs to show it";
+}
+
 std::string fuzzy_text(const Replay& replay) {
-  return fmt::format(
-      "the tree at {} is only about right: {} was written while the tree changed up to {}, and the "
-      "logs do not reach that far",
-      zxid_text(replay.zxid), replay.snapshot.path,
-      zxid_text(written_until(replay.snapshot, replay.end)));
+  return fmt::format("the tree at {} is only about right: {} {}", zxid_text(replay.zxid),
+                     replay.snapshot.path, replay.fuzzy.value_or(""));
 }
 
 std::optional<std::string> end_text(const Replay& replay, const Moment& moment) {
@@ -243,14 +251,17 @@ Replay write_past_files(const DataFiles& files, std::int64_t until,
                         const std::filesystem::path& directory, const std::stop_token& stop) {
   constexpr std::string_view header("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
   std::optional<PastFile> log;
+  std::size_t longest = 0;
   auto past = replay(files, {.until = until,
                              .tree = false,
                              .stop = stop,
                              .applied = [&](const LoggedTransaction& txn, std::string_view frame) {
                                if (!log) log.emplace(directory, "log", txn.zxid).write(header);
                                log->write(frame);
+                               longest = std::max(longest, txn.bytes);
                              }});
   if (log) log->close();
+  past.longest = std::max(longest, past.end.longest);
   if (past.first) return past;  // there is no snapshot
   PastFile snapshot(directory, "snapshot", past.snapshot.zxid);
   read_snapshot(past.snapshot.path,

@@ -34,11 +34,13 @@ struct Replay {
   DataFiles::File snapshot{};
   SnapshotEnd end{};
   std::int64_t zxid = 0;  ///< the last that was applied
+  /// Of write_past_files: the length of the longest record, text or value.
+  std::size_t longest = 0;
   /// Of the last transaction of all, if nothing followed.
   std::optional<std::int64_t> end_time{};
   /// The snapshot was written while the tree changed, and the logs do not reach its end: some nodes
   /// may be newer, or missing.
-  bool fuzzy = false;
+  std::optional<std::string> fuzzy{};
   bool first = false;  ///< there is no snapshot, see begins_with_first
 };
 
@@ -59,6 +61,12 @@ bool begins_with_first(const DataFiles& files);
 /// is none, or transactions are missing or damaged between it and `until`, naming their zxids, or
 /// if nothing shows that there was none between the last one and `until`.
 Replay replay(const DataFiles& files, const ReplayPlan& plan);
+
+/// What to say of a snapshot ("was written while …") if the tree with it is only about right, since
+/// it was written while others changed the tree: `reached` is the last transaction known, `covered`
+/// whether the logs would show what followed. nullopt: the tree is right.
+std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
+                                        std::int64_t reached, bool covered);
 
 /// "the tree at 0x5 is only about right: …"; for a fuzzy one.
 std::string fuzzy_text(const Replay& replay);

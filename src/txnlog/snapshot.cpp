@@ -254,6 +254,7 @@ class SnapshotParser {
     const auto length = integer();
     if (length == -1) return std::nullopt;
     if (length < 0) throw Error("a negative length");
+    end_.longest = std::max(end_.longest, static_cast<std::size_t>(length));
     return std::string(take(static_cast<std::size_t>(length)));
   }
   std::string text() { return buffer().value_or(""); }
@@ -271,6 +272,7 @@ class SnapshotParser {
         if (size < -1) throw Error("a negative length");
         bytes += length;
         bytes += take(static_cast<std::size_t>(std::max(size, 0)));
+        end_.longest = std::max(end_.longest, static_cast<std::size_t>(std::max(size, 0)));
       }
     }
     if (visitor_.acl) visitor_.acl(id, bytes);

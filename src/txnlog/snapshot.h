@@ -50,6 +50,7 @@ struct SnapshotEnd {
   std::optional<std::int64_t> last_zxid{};  ///< the same zxid; since 3.9
   std::uint64_t sessions = 0;
   std::uint64_t nodes = 0;
+  std::size_t longest = 0;  ///< of its texts and values, in bytes
 };
 
 /// A snapshot is damaged or cut off; the message names the file and the place.

@@ -70,12 +70,12 @@ bool parse_multi(LoggedTransaction& txn, JuteReader& in) {
     if (!parse_operation(op, part))
       txn.known = false;
     else if (part.failed())
-      return false;
+      txn.bad_part = true;
     else
       txn.operations.push_back(op);
   }
   if (txn.failed()) txn.operations.clear();
-  return true;
+  return !txn.bad_part || in.failed();
 }
 
 /// A list of paths, since 3.6, before an optional digest. Without it, a digest may look like one.
@@ -116,6 +116,8 @@ bool parse_transaction(std::string_view body, LoggedTransaction& txn) {
   txn.ephemerals.reset();
   txn.digest.reset();
   txn.known = true;
+  txn.bad_length = 0;
+  txn.bad_part = false;
   switch (txn.type) {
     case TxnType::CreateSession:
       txn.timeout = in.integer();
@@ -129,6 +131,7 @@ bool parse_transaction(std::string_view body, LoggedTransaction& txn) {
       break;
     case TxnType::Multi:
       if (!parse_multi(txn, in)) return false;
+      txn.bad_part = false;
       break;
     default:
       txn.operations.emplace_back();
@@ -140,6 +143,7 @@ bool parse_transaction(std::string_view body, LoggedTransaction& txn) {
       }
   }
   parse_digest(txn, in);
+  txn.bad_length = in.bad_length();
   return !in.failed();
 }
 

@@ -62,7 +62,10 @@ struct LoggedTransaction {
   /// Of CloseSession: the ephemerals that it deletes; nullopt: the record does not say.
   std::optional<std::vector<std::string_view>> ephemerals{};
   std::optional<std::uint64_t> digest{};  ///< of the tree after it
-  bool known = true;                      ///< false: a type that this program does not know
+  bool known = true;  ///< false: it, or a part of it, is of a type that this program does not know
+  /// Of a malformed one: the length of a text that does not fit, or 0 if the record ends too early.
+  std::int32_t bad_length = 0;
+  bool bad_part = false;  ///< of a malformed one: only a part of a multi is
 
   bool failed() const { return error != 0; }
   /// Of CloseSession: the client did not ask for it.

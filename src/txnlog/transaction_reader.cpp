@@ -59,8 +59,10 @@ void TransactionReader::open(const DataFiles::File& file) {
     throw Error(fmt::format("more than {} logs overlap at {}; name one copy of each", most_open,
                             zxid_text(file.zxid)));
   opened_ = file;
-  sources_.push_back(
-      {.log = std::make_unique<LogFile>(file.path, [this](const Flaw& flaw) { report(flaw); })});
+  sources_.push_back({.log = std::make_unique<LogFile>(file.path, [this](const Flaw& flaw) {
+                        passed_over_ += flaw.bytes;
+                        report(flaw);
+                      })});
 }
 
 /// Reads the next record of each log; closes those that have none.
@@ -97,8 +99,12 @@ bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
       open(*file);
       continue;
     }
-    if (!chosen) return false;
+    if (!chosen) {
+      if (!follows) end_repetition();
+      return false;
+    }
     if (take(*chosen, txn)) return true;
+    passed_over_ += chosen->record->whole.size();
     chosen->record.reset();
   }
 }
@@ -114,15 +120,23 @@ bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
             .bytes = source.record->whole.size(),
             .after = last_zxid_,
             .before = zxid,
+            .length = txn.bad_length,
             .harmless = kind == Flaw::Kind::Repeated});
   };
   if (any_ && zxid <= last_zxid_) {
-    // A member that comes back may write what it is sent again.
-    const bool repeated = body.substr(0, txn_header_size) == last_header_;
+    // A member that comes back may write again what it has written, and what it is sent again.
+    const bool repeated = was_read(*source.record);
+    if (repeated)
+      repetition_ = Flaw{.kind = Flaw::Kind::Unordered,
+                         .file = source.log->path(),
+                         .offset = source.record->offset,
+                         .after = zxid,
+                         .before = last_zxid_};
     auto& told = repeated ? source.repeat_told : source.disorder_told;
     if (!std::exchange(told, true)) flaw(repeated ? Flaw::Kind::Repeated : Flaw::Kind::Unordered);
     return false;
   }
+  end_repetition();
   drop_repeated(source);
   current_ = source.log.get();
   record_ = *source.record;
@@ -131,12 +145,37 @@ bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
   last_header_ = body.substr(0, txn_header_size);
   any_ = true;
   if (!parse_transaction(body, txn)) {
-    flaw(Flaw::Kind::Malformed);
+    flaw(txn.bad_part          ? Flaw::Kind::BadPart
+         : txn.bad_length == 0 ? Flaw::Kind::Incomplete
+                               : Flaw::Kind::Malformed);
     return false;
   }
-  if (!txn.known) flaw(Flaw::Kind::UnknownType);
+  if (!txn.known) flaw(txn.type == TxnType::Multi ? Flaw::Kind::BadPart : Flaw::Kind::UnknownType);
   consumed_ = &source;
   return true;
+}
+
+/// Whether a transaction that is not later than the last was already read, with the same bytes. A
+/// second reader goes through the logs again, so that nothing need be kept for it.
+bool TransactionReader::was_read(const LogFile::Record& record) {
+  constexpr int most_rereadings = 64;  // records in any order must not cost the square of them
+  if (!report_) return false;
+  const auto zxid = zxid_of(record.body);
+  if (!earlier_ || earlier_->last_zxid() > zxid) {
+    if (++rereadings_ > most_rereadings) return false;
+    earlier_ = std::make_unique<TransactionReader>(files_, zxid, nullptr);
+  }
+  LoggedTransaction txn;
+  while (earlier_->last_zxid() < zxid && earlier_->next(txn)) {
+  }
+  return earlier_->last_zxid() == zxid && same_transaction(earlier_->record_.body, record.body);
+}
+
+/// Transactions written again change nothing only if they go on to the last one before them: else
+/// later ones are undone.
+void TransactionReader::end_repetition() {
+  const auto last = std::exchange(repetition_, std::nullopt);
+  if (last && last->after != last_zxid_) report(*last);
 }
 
 /// Drops the same transaction from the other logs.
@@ -150,6 +189,7 @@ void TransactionReader::drop_repeated(const Source& chosen) {
           "{} and {} tell different things of {}: they are not of the same ensemble, or one has "
           "what was never agreed on; name the files of one server",
           chosen.log->path(), source.log->path(), zxid_text(zxid)));
+    passed_over_ += source.record->whole.size();
     source.record.reset();
   }
 }

@@ -35,6 +35,8 @@ class TransactionReader {
   std::string_view frame() const { return record_.whole; }
 
   std::int64_t last_zxid() const { return last_zxid_; }
+  /// Of records that are damaged, written again, or in another log too.
+  std::uint64_t bytes_passed_over() const { return passed_over_; }
   /// Of the logs to be read, for the progress.
   std::uint64_t bytes_read() const;
   std::uint64_t bytes_total() const { return total_bytes_; }
@@ -46,6 +48,8 @@ class TransactionReader {
     bool disorder_told = false;
     bool repeat_told = false;
   };
+  bool was_read(const LogFile::Record& record);
+  void end_repetition();
   void report(Flaw flaw);
   const DataFiles::File* next_file() const;
   void open(const DataFiles::File& file);
@@ -60,9 +64,13 @@ class TransactionReader {
   std::list<Source> sources_{};
   DataFiles::File opened_{.path = {}, .zxid = INT64_MIN};  ///< the last
   std::int64_t last_zxid_ = 0;
-  std::string last_header_{};  ///< with session, cxid, zxid and time
+  std::string last_header_{};                     ///< with session, cxid, zxid and time
+  std::unique_ptr<TransactionReader> earlier_{};  ///< reads again what may have been repeated
+  int rereadings_ = 0;
+  std::optional<Flaw> repetition_{};  ///< its last transaction
   std::uint64_t finished_bytes_ = 0;
   std::uint64_t total_bytes_ = 0;
+  std::uint64_t passed_over_ = 0;
   LogFile* current_ = nullptr;
   LogFile::Record record_{};
   Source* consumed_ = nullptr;  ///< its record was returned

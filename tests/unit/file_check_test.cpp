@@ -20,6 +20,7 @@ using testing::IsEmpty;
 struct Checked {
   FileCheckResult result{};
   std::vector<Finding> findings{};
+  bool starts() const { return result.fails.empty(); }
   std::string texts() const {
     std::string all;
     for (const auto& finding : findings) {
@@ -59,7 +60,7 @@ TEST(FileCheck, ATransactionWrittenTwiceIsHarmless) {
   EXPECT_EQ(checked.texts(), "harmless: a transaction that is written more than once, 0x3; " +
                                  std::to_string(bodies.back().size() + 13) +
                                  " bytes passed over\n");
-  EXPECT_TRUE(checked.result.starts);
+  EXPECT_TRUE(checked.starts());
   EXPECT_EQ(checked.result.problems, 0U);
 }
 
@@ -86,7 +87,7 @@ TEST(FileCheck, SoundFiles) {
   fill(directory);
   const auto checked = check(directory);
   EXPECT_THAT(checked.texts(), IsEmpty());
-  EXPECT_TRUE(checked.result.starts);
+  EXPECT_TRUE(checked.starts());
   EXPECT_EQ(checked.result.zxid, 3);
   EXPECT_EQ(checked.result.nodes, 3U);
   EXPECT_EQ(checked.result.transactions, 3U);
@@ -101,18 +102,25 @@ TEST(FileCheck, AWrongChecksumStopsAServerOnlyWhereItReads) {
   auto checked = check(directory);
   EXPECT_THAT(checked.texts(), HasSubstr("a wrong checksum, after 0x2"));
   EXPECT_EQ(checked.findings[0].from, 3);
-  EXPECT_FALSE(checked.result.starts);
+  EXPECT_FALSE(checked.starts());
 }
 
 TEST(FileCheck, ATornTailIsHarmless) {
   const LogDirectory directory;
   fill(directory);
   const auto bytes = log_bytes(sound_bodies());
-  directory.write("log.1", bytes.substr(0, bytes.size() - 5));
-  const auto checked = check(directory);
+  const auto cut = bytes.substr(0, bytes.size() - 5);
+  directory.write("log.1", cut + std::string(64, '\0'));
+  auto checked = check(directory);
   EXPECT_THAT(checked.texts(), HasSubstr("harmless: the last record is incomplete"));
-  EXPECT_TRUE(checked.result.starts);
+  EXPECT_TRUE(checked.starts());
   EXPECT_EQ(checked.result.problems, 0U);
+  // Without the zeros that servers write ahead, the file is not whole.
+  directory.write("log.1", cut);
+  checked = check(directory);
+  EXPECT_THAT(checked.texts(), HasSubstr("a truncated copy, after 0x2"));
+  EXPECT_TRUE(checked.starts());
+  EXPECT_EQ(checked.result.problems, 1U);
 }
 
 TEST(FileCheck, MissingLogs) {
@@ -127,7 +135,7 @@ TEST(FileCheck, MissingLogs) {
   EXPECT_THAT(checked.texts(), HasSubstr("between"));
   EXPECT_EQ(checked.findings[0].from, 3);
   EXPECT_EQ(checked.findings[0].to, 4);
-  EXPECT_TRUE(checked.result.starts);  // a server does not notice
+  EXPECT_TRUE(checked.starts());  // a server does not notice
   EXPECT_EQ(checked.result.problems, 1U);
 }
 
@@ -135,14 +143,15 @@ TEST(FileCheck, Snapshots) {
   const LogDirectory directory;
   directory.write("log.5", log_bytes({set_body(5, "/a", "z", 2)}));
   EXPECT_THAT(check(directory).texts(), HasSubstr("no intact snapshot"));
-  EXPECT_FALSE(check(directory).result.starts);
+  EXPECT_FALSE(check(directory).starts());
   directory.write("snapshot.4", snapshot_bytes({}, 4, true));
   EXPECT_THAT(check(directory).texts(), HasSubstr("a wrong checksum"));
   EXPECT_EQ(check(directory).findings[0].problem, "a wrong checksum");
   EXPECT_GT(check(directory).findings[0].offset, 0U);
   directory.write("snapshot.3", snapshot_bytes({}, 9));
-  EXPECT_THAT(check(directory).texts(), HasSubstr("the logs end at 0x5, before the snapshot"));
-  EXPECT_TRUE(check(directory).result.starts);
+  EXPECT_THAT(check(directory).texts(),
+              HasSubstr("changed up to 0x9, and the logs do not reach that far"));
+  EXPECT_TRUE(check(directory).starts());
 }
 
 TEST(FileCheck, ADigestThatDiffersIsNamedOnce) {
@@ -168,7 +177,7 @@ TEST(FileCheck, Epochs) {
   EXPECT_THAT(check(directory).texts(), IsEmpty());
   directory.write("currentEpoch", "1");
   EXPECT_THAT(check(directory).texts(), HasSubstr("currentEpoch is 1"));
-  EXPECT_FALSE(check(directory).result.starts);
+  EXPECT_FALSE(check(directory).starts());
   directory.write("currentEpoch", "3");
   EXPECT_THAT(check(directory).texts(), HasSubstr("acceptedEpoch is 2"));
 }
@@ -181,17 +190,17 @@ TEST(FileCheck, WhatIsNoFileIsNamed) {
   auto checked = check(directory);
   EXPECT_EQ(checked.texts(), "it is a link to a file that does not exist\n");
   EXPECT_EQ(checked.findings[0].file, later);
-  EXPECT_FALSE(checked.result.starts);
+  EXPECT_FALSE(checked.starts());
   std::filesystem::remove(later);
   std::filesystem::create_directory(later);
   EXPECT_EQ(check(directory).texts(), "it is a directory\n");
-  EXPECT_FALSE(check(directory).result.starts);
+  EXPECT_FALSE(check(directory).starts());
   // What servers do not read does not stop them.
   std::filesystem::remove(later);
   std::filesystem::create_directory(directory.path() + "/log.0");
   std::filesystem::create_directory(directory.path() + "/snapshot.9");
   checked = check(directory);
-  EXPECT_TRUE(checked.result.starts);
+  EXPECT_TRUE(checked.starts());
   EXPECT_EQ(checked.result.problems, 2U);
 }
 
@@ -203,7 +212,7 @@ TEST(FileCheck, APackedLogIsToBeUnpacked) {
   const auto checked = check(directory);
   EXPECT_THAT(checked.texts(), HasSubstr("it is packed"));
   EXPECT_THAT(checked.findings[0].remedy, HasSubstr("gunzip it"));
-  EXPECT_FALSE(checked.result.starts);
+  EXPECT_FALSE(checked.starts());
   try {
     const DataFiles files({packed});
     FAIL();
@@ -211,26 +220,27 @@ TEST(FileCheck, APackedLogIsToBeUnpacked) {
     EXPECT_THAT(error.what(), HasSubstr("unpack it with gunzip"));
   }
   std::filesystem::rename(packed, directory.path() + "/log.0.gz");
-  EXPECT_TRUE(check(directory).result.starts);  // servers do not read it
+  EXPECT_TRUE(check(directory).starts());  // servers do not read it
 }
 
 TEST(FileCheck, EmptyAndForeignFiles) {
   const LogDirectory directory;
   fill(directory);
   // 3.4 to 3.8 do not start on an empty log, none on one that is cut off in its header.
-  for (const auto& [bytes, text] : {std::pair("", "the file is empty\n"),
-                                    std::pair("ZKLG", "the file ends within its header\n")}) {
+  for (const auto& [bytes, text] :
+       {std::pair("", "the file is empty (\"EOFException\")\n"),
+        std::pair("ZKLG", "the file ends within its header (\"EOFException\")\n")}) {
     directory.write("log.4", bytes);
     const auto begun = check(directory);
     EXPECT_EQ(begun.texts(), text);
-    EXPECT_FALSE(begun.result.starts);
+    EXPECT_FALSE(begun.starts());
     EXPECT_EQ(begun.result.problems, 1U);
     EXPECT_THAT(begun.findings[0].remedy, HasSubstr("remove the file"));
   }
   directory.write("log.5", "this is something else");
   const auto checked = check(directory);
   EXPECT_THAT(checked.texts(), HasSubstr("this is not a transaction log"));
-  EXPECT_FALSE(checked.result.starts);
+  EXPECT_FALSE(checked.starts());
   directory.write("log.x", "");
   EXPECT_THAT(check(directory).texts(), HasSubstr("the name is that of no log"));
 }

@@ -106,7 +106,7 @@ TEST(LogFile, FindsRecordsAfterZeros) {
   EXPECT_THAT(reading.flaws, ElementsAre(Kind::AfterEnd));
 }
 
-TEST(LogFile, ATornTailIsHarmless) {
+TEST(LogFile, ATornTailIsHarmlessBeforeZerosOnly) {
   const auto whole = log_bytes(sets(1, 3));
   for (std::size_t cut = 1; cut < record_size(); ++cut) {
     for (const std::size_t zeros : {0U, 100U}) {
@@ -114,7 +114,7 @@ TEST(LogFile, ATornTailIsHarmless) {
       const auto reading = read(torn);
       EXPECT_THAT(reading.zxids, ElementsAre(1, 2)) << cut << ' ' << zeros;
       for (const auto& flaw : reading.all)
-        EXPECT_TRUE(flaw.harmless) << cut << ' ' << zeros << ' ' << flaw_text(flaw);
+        EXPECT_EQ(flaw.harmless, zeros > 0) << cut << ' ' << flaw_text(flaw);
     }
   }
 }
@@ -125,6 +125,17 @@ TEST(LogFile, AnUnfinishedHeader) {
     EXPECT_THAT(read(bytes, true).flaws, IsEmpty());
   }
   EXPECT_THAT(read("something else entirely").flaws, ElementsAre(Kind::NotALog));
+}
+
+TEST(LogFile, ReadsBehindADamagedHeader) {
+  auto bytes = log_bytes(sets(1, 3), 100);
+  for (const std::size_t damaged : {4U, 16U}) {
+    bytes.replace(0, damaged, std::string(damaged, damaged == 16 ? '\0' : 'X'));
+    const auto reading = read(bytes);
+    EXPECT_THAT(reading.zxids, ElementsAre(1, 2, 3));
+    EXPECT_THAT(reading.flaws, ElementsAre(Kind::BadHeader));
+  }
+  EXPECT_THAT(read(std::string(1 << 20, '\0')).flaws, ElementsAre(Kind::NoHeader));
 }
 
 TEST(LogFile, AValueThatLooksLikeARecordIsNoRecord) {

@@ -29,7 +29,7 @@ Reading read(const DataFiles& files, std::int64_t from = INT64_MIN) {
   return reading;
 }
 
-std::string log_of(std::initializer_list<std::int64_t> zxids, const std::string& data = "x") {
+std::string log_of(const std::vector<std::int64_t>& zxids, const std::string& data = "x") {
   std::vector<std::string> bodies;
   for (const auto zxid : zxids) bodies.push_back(set_body(zxid, "/a", data, 1));
   return log_bytes(bodies, 40);
@@ -93,6 +93,24 @@ TEST(TransactionReader, PassesOverZxidsOutOfOrder) {
   EXPECT_THAT(reading.zxids, ElementsAre(1, 2, 3));
   ASSERT_EQ(reading.flaws.size(), 1U);
   EXPECT_EQ(reading.flaws[0].kind, Kind::Unordered);
+}
+
+TEST(TransactionReader, WhatIsWrittenAgainIsHarmlessIfItGoesOnToTheLast) {
+  const LogDirectory directory;
+  for (const auto& zxids : std::vector<std::vector<std::int64_t>>{
+           {1, 2, 3, 4, 2, 3, 4, 5}, {1, 1, 2, 2, 3, 3}, {1, 2, 1, 2, 1, 2, 3}}) {
+    directory.write("log.1", log_of(zxids));
+    const auto reading = read(DataFiles({directory.path()}));
+    EXPECT_TRUE(std::ranges::is_sorted(reading.zxids));
+    EXPECT_THAT(reading.flaws, IsEmpty());
+  }
+  for (const auto& zxids :
+       std::vector<std::vector<std::int64_t>>{{1, 2, 3, 4, 2, 3, 5}, {1, 3, 2}}) {
+    directory.write("log.1", log_of(zxids));
+    const auto reading = read(DataFiles({directory.path()}));
+    ASSERT_FALSE(reading.flaws.empty());
+    EXPECT_EQ(reading.flaws.back().kind, Kind::Unordered);
+  }
 }
 
 TEST(TransactionReader, AnEmptyLogIsHarmlessOnlyAtTheEnd) {
