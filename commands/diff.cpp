@@ -222,6 +222,7 @@ int run(Context& cx, const Args& a) {
   bool same = true;
   compare_trees(left, right, progress, [&](const TreeDifference& difference) {
     same = false;
+    progress.give_way();
     cx.out.line("{}",
                 cx.out.json() ? difference_json(difference).text() : difference_text(difference));
   });

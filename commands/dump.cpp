@@ -61,12 +61,13 @@ void dump_records(Context& cx, const std::string& top, Progress& progress,
     require_whole(*node, path);
     text += restorable_line(format, record, path);
     if (text.size() < chunk) continue;
+    progress.give_way();
     cx.out.out(text);
     text.clear();
   }
   text += tree_end(format, ephemerals);
-  cx.out.out(text);
   progress.end();
+  cx.out.out(text);
   if (ephemerals > 0) cx.out.err_line("{} left out", counted_were(ephemerals, "ephemeral node"));
 }
 
@@ -81,7 +82,10 @@ int dump_past(Context& cx, const Args& a, const std::string& top) {
        .stop = cx.stop,
        .progress = [&](std::uint64_t bytes, std::uint64_t total) { reading.reach(bytes, total); },
        .skipped =
-           [&](const std::string& text) { cx.out.err_line("{}", cx.out.shown_in_error(text)); }});
+           [&](const std::string& text) {
+             reading.end();
+             cx.out.err_line("{}", cx.out.shown_in_error(text));
+           }});
   reading.end();
   if (const auto text = end_text(past, moment)) cx.out.err_line("{}", *text);
   if (past.fuzzy) cx.out.err_line("{}", cx.out.shown_in_error(fuzzy_text(past)));

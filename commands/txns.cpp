@@ -23,6 +23,7 @@
 #include <csignal>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <poll.h>
 #include <tuple>
 #include <unistd.h>
@@ -149,6 +150,8 @@ class History {
     constexpr std::uint64_t header = 16;
     return header * logs_ + reader_.bytes_passed_over();
   }
+  /// Call it before printing results.
+  void give_way() { progress_.give_way(); }
 
  private:
   void tell_flaws() {
@@ -192,6 +195,8 @@ class LinePrinter {
  public:
   LinePrinter(Context& cx, const Args& a) : lines_(cx.out), most_(last_of(a, 0)) {}
 
+  /// As ResultLines::before_first.
+  void before_first(std::function<void()> call) { lines_.before_first(std::move(call)); }
   void print(std::string text) {
     any_ = true;
     if (most_ == 0) return lines_.add(text);
@@ -227,6 +232,7 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
   LinePrinter printer(cx, a);
   SessionEnds ends(files, cx.stop);
   History history(cx, a, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
+  printer.before_first([&] { history.give_way(); });
   const auto add = [&](const LoggedTransaction& txn) {
     visit_lines(txn, ends.ephemerals(txn), selection,
                 [&](const TransactionLine& line) { printer.print(text.text(line)); });
@@ -452,6 +458,7 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   if (base) read_snapshot(base->path, visitor, cx.stop);
   SessionEnds ends(files, cx.stop);
   History history(cx, a, files, all, begin);
+  printer.before_first([&] { history.give_way(); });
   history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
     now = txn.time;

@@ -70,6 +70,12 @@ void Progress::end() {
   if (drawn_ > 0) out_.err_regardless(erase_line_of(std::exchange(drawn_, 0)));
 }
 
+void Progress::give_way() {
+  if (!out_.style().out_is_terminal) return;
+  end();
+  wanted_ = false;
+}
+
 void Progress::reach(std::size_t done, std::size_t total) {
   constexpr std::size_t between_looks = 64;  // how often to look at the clock
   const auto before = counted();

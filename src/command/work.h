@@ -54,6 +54,9 @@ class Progress {
   void advance(std::size_t count = 1) { reach(done_ + count); }
   /// Removes the line, also after a stop; call it before printing anything else.
   void end();
+  /// Call it before printing results. Where they go to the terminal, too, they themselves show the
+  /// progress, and the line does not come back.
+  void give_way();
   /// Whether somebody has seen it.
   bool was_shown() const { return was_shown_; }
 

@@ -30,16 +30,10 @@ void walk_for_lines(Context& cx, const WalkOptions& options, WalkPlan plan, Resu
     progress.end();
     skipped.missing(path);
   };
-  // On a terminal, the lines themselves show the progress; a pager may have it from then on.
-  bool shows = true;
-  if (cx.out.style().out_is_terminal)
-    lines.before_first([&] {
-      shows = false;
-      progress.end();
-    });
+  lines.before_first([&] { progress.give_way(); });  // a pager may have the terminal from then on
   plan.enter = [&, enter = std::move(plan.enter)](TreeNode& node) {
     enter(node);
-    if (shows) progress.advance();
+    progress.advance();
   };
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
   lines.before_first({});

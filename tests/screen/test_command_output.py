@@ -157,11 +157,11 @@ class LongWork(ShellTest):
         subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "3000", "/tree"], check=True, capture_output=True)
 
     def test_find_and_grep_without_a_hit(self):
-        self.assert_counts("find", "/tree", "-name", "none", "--rate", "1000")
-        self.assert_counts("grep", "'no value'", "/tree", "--rate", "1000")
+        self.assert_counts("find", "/tree", "-name", "none", "--rate", "300")
+        self.assert_counts("grep", "'no value'", "/tree", "--rate", "300")
 
     def test_a_search_for_locks(self):
-        with Distance(self.server.port, one_way=0.05, rate=100_000) as far:
+        with Distance(self.server.port, one_way=0.05, rate=30_000) as far:
             address = far.address + self.root
             screen = self.start(server=address)
             self.wait_prompt(screen, 0, server=address)
@@ -169,9 +169,19 @@ class LongWork(ShellTest):
             screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
             self.wait_prompt(screen, 1, server=address)
 
+    def test_differences_and_dumps_stand_alone(self):
+        subprocess.run([ZKSH, "-s", self.connect, "-c", "fill -n 3000 /other; set /other/n0002999 x"], check=True, capture_output=True)
+        screen = self.start()
+        for number, (line, first) in enumerate((("diff /tree /other", "! /n0002999"), ("dump /tree", "zksh-tree"))):
+            screen.type(line + " --rate 300\n")
+            screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+            self.wait_prompt(screen, number + 1)
+            lines = screen.lines(history=True)
+            self.assertTrue(lines[lines.index(self.prompt(number) + f" {line} --rate 300") + 1].startswith(first), lines[:9])
+
     def test_hits_stand_alone(self):
         screen = self.start()
-        screen.type("find /tree -name 'n00029*' --rate 1000\n")
+        screen.type("find /tree -name 'n00029*' --rate 300\n")
         screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
         self.wait_prompt(screen, 1)
         self.assertEqual(screen.lines()[-3:-1], ["/tree/n0002998", "/tree/n0002999"])
@@ -196,7 +206,7 @@ class Pager(OutputTest):
     def test_what_was_counted_before_the_first_result_is_gone(self):
         subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "3000", "/tree"], check=True, capture_output=True)
         screen = self.start()
-        screen.type("find /tree -name 'n0002*' --rate 1500\n")
+        screen.type("find /tree -name 'n0002*' --rate 500\n")
         screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
         screen.wait_for(lambda s: s.lines()[-1] == ":" and s.lines()[-2].startswith("/tree/n0002"))
         self.assertNotIn("nodes, ", screen.text())
