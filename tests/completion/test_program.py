@@ -129,7 +129,7 @@ class WithServer(unittest.TestCase):
         self.addCleanup(self.server.thaw)
         begun = time.monotonic()
         self.assertEqual([], offered("get", "/fo", server=self.server.address))
-        self.assertLess(time.monotonic() - begun, 3)
+        self.assertLess(time.monotonic() - begun, 9)  # zksh itself would wait for 10 s to connect
 
 
 if __name__ == "__main__":

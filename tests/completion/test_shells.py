@@ -48,7 +48,7 @@ class ShellCase:
 
     def start(self, command, arguments, first):
         self.shell = pexpect.spawn(command, arguments, env=self.environment, cwd=self.directory,
-                                   encoding="utf-8", timeout=20, dimensions=(24, 200))
+                                   encoding="utf-8", timeout=60, dimensions=(24, 200))
         self.addCleanup(self.shell.close, force=True)
         self.shell.sendline(first + "; echo rea''dy")
         self.shell.expect("ready\r")

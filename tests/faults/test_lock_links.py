@@ -72,7 +72,7 @@ class FrozenLinks(EnsembleCase):
             self.addCleanup(server.thaw)
             self.eventually(lambda: resumptions() >= expected, "all that were there have moved")
             for who in holders:
-                self.assertTrue(self.ledger.works(who), self.said(who))
+                self.eventually(lambda who=who: self.ledger.works(who), f"{who} works on")
             server.thaw()
             self.eventually(lambda: self.cluster.all_serve(), "all servers answer")
 

@@ -11,7 +11,7 @@ from lock_waits import KINDS, WAITS, play_all  # noqa: E402
 from network import Network  # noqa: E402
 from server import Server  # noqa: E402
 
-SESSION = 4  # seconds
+SESSION = 10  # seconds
 
 
 class Waits(unittest.TestCase):

@@ -45,7 +45,7 @@ class MixedEnsemble(unittest.TestCase):
         done = run_zksh("-s", cls.old.address, "-c", "sync /t; count /t")
         assert done.stdout.split()[-1] == str(NODES + 2), done
 
-    def walk(self, address, *words, rate=200):
+    def walk(self, address, *words, rate=100):
         process = subprocess.Popen([ZKSH, "-s", address, "--connect-timeout", "30s", *words, "--rate", str(rate), "/t"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)

@@ -24,7 +24,7 @@ from znodes import Znodes  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 
 WAITS = 1.0  # seconds; a longer line waits
-LIMIT = 20  # seconds that an interrupted line may take
+LIMIT = 60  # seconds that an interrupted line may take
 ROOTS = 4
 NOBODY = 65534
 HOLDERS = ("lock", "rlock", "wlock", "rwlock", "semaphore", "multilock", "elect")

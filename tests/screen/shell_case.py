@@ -88,7 +88,7 @@ class ShellTest(ServerTest):
         that comes before belongs to the line editor still."""
         screen.wait_for(lambda s: s.cursor()[0] == 0 and s.echoes())
 
-    def wait_gone(self, path, limit=5):
+    def wait_gone(self, path, limit=15):
         """The node goes long before its session could time out."""
         self.assertTrue(self.znodes.await_gone(self.root + path, limit), f"{path} is still there")
 

@@ -164,13 +164,13 @@ class Tmux:
             return None
         return -int(number) if number else int(status)
 
-    def wait_for(self, wanted, timeout=20, **how):
+    def wait_for(self, wanted, timeout=60, **how):
         """Looks until a text is on the screen, or until wanted(self) is true; returns that."""
         check = wanted if callable(wanted) else lambda s: wanted in s.text(**how)
         name = getattr(wanted, "__name__", "") if callable(wanted) else repr(wanted)
         return self._until(lambda: check(self), f"waited in vain for {name}", timeout)
 
-    def _until(self, check, complaint, timeout=20):
+    def _until(self, check, complaint, timeout=60):
         deadline = time.monotonic() + timeout
         while True:
             answer = check()

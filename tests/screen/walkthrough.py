@@ -94,7 +94,7 @@ def blocks(text):
 class Player:
     """Plays blocks. `open_terminal` makes the screen (tmux.Tmux) of a letter, with a shell in it."""
 
-    def __init__(self, open_terminal, timeout=30):
+    def __init__(self, open_terminal, timeout=60):
         self.open_terminal = open_terminal
         self.timeout = timeout
         self.screens = {}

@@ -47,12 +47,12 @@ class LockTest(SessionTest):
         first = min(self.nodes(path), key=lambda name: name[-10:])
         self.znodes.delete(f"{self.root}{path}/{first}")
 
-    def wait_contenders(self, number, path="/l", limit=20):
+    def wait_contenders(self, number, path="/l", limit=60):
         self.wait_until(lambda: len(self.nodes(path)) == number, limit)
 
     def assert_free(self, path="/l"):
         """Nothing is left of any contender, long before a session could time out."""
-        self.wait_contenders(0, path, limit=5)
+        self.wait_contenders(0, path, limit=15)
 
     def stamps(self, name):
         """The times in a file; a line that was cut off by a SIGKILL is none."""
@@ -62,10 +62,10 @@ class LockTest(SessionTest):
     def wait_stamps(self, name):
         self.wait_until(lambda: os.path.exists(self.file(name)) and self.stamps(name))
 
-    def wait_ended(self, *pids, limit=20):
+    def wait_ended(self, *pids, limit=60):
         self.wait_until(lambda: not any(map(is_running, pids)), limit)
 
-    def assert_ends(self, process, status, *said, timeout=30):
+    def assert_ends(self, process, status, *said, timeout=60):
         """Closes the input of a zksh and waits for its end; each of `said` is a pattern of its
         stderr. Returns what it has said."""
         out, err = process.communicate(timeout=timeout)

@@ -65,15 +65,15 @@ class SessionTest(ServerTest):
     def script(self, *lines, name="script"):
         return self.file(name, "".join(line + "\n" for line in lines), 0o700)
 
-    def wait_until(self, check, limit=20):
+    def wait_until(self, check, limit=60):
         wait_until(check, limit)
 
-    def wait_node(self, path, there=True, limit=20):
+    def wait_node(self, path, there=True, limit=60):
         self.wait_until(lambda: self.znodes.exists(self.root + path) == there, limit)
 
     def wait_gone(self, path):
         """The node goes long before its session could time out."""
-        self.wait_node(path, there=False, limit=5)
+        self.wait_node(path, there=False, limit=15)
 
     def request_is_unread(self):
         """Whether a connection to the (frozen) server holds bytes that it has not read."""

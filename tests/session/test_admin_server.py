@@ -200,7 +200,7 @@ REFUSAL = "mntr is not executed because it is not in the whitelist.\n"
 class NoAdminServer(unittest.TestCase):
     """A server that refuses mntr, and what stands where its AdminServer would."""
 
-    def ask(self, serve, *words, server=sends(REFUSAL), limit=20):
+    def ask(self, serve, *words, server=sends(REFUSAL), limit=60):
         self.requests = []
         with web_server(server) as words_server, web_server(serve, self.requests) as web:
             self.web = web
@@ -274,7 +274,7 @@ class NoAdminServer(unittest.TestCase):
             sends("HTTP/1.1 200 OK\r\n\r\n")(connection)
             while True:
                 connection.send(b" " * 65536)
-        status, out, err = self.ask(flood, limit=20)
+        status, out, err = self.ask(flood, limit=60)
         self.assertEqual((status, out), (1, ""))
         self.assertRegex(err, "is longer than 67108864 bytes|was incomplete after the time limit")
 

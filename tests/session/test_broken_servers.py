@@ -299,8 +299,8 @@ class BrokenServers(unittest.TestCase):
             try:
                 shell.stdin.write("get /a\n")
                 shell.stdin.flush()
-                self.assertTrue(asked_it.wait(20))
-                out, _ = shell.communicate("get /a\nget /a\n", timeout=20)
+                self.assertTrue(asked_it.wait(60))
+                out, _ = shell.communicate("get /a\nget /a\n", timeout=60)
             finally:
                 shell.kill()
         self.assertEqual((0, 3), (shell.returncode, out.count("x\n")))
@@ -336,8 +336,8 @@ class BrokenServers(unittest.TestCase):
             try:
                 shell.stdin.write("get /a\n")
                 shell.stdin.flush()
-                self.assertTrue(moved.wait(20))
-                out, _ = shell.communicate("get /a\n", timeout=20)
+                self.assertTrue(moved.wait(60))
+                out, _ = shell.communicate("get /a\n", timeout=60)
             finally:
                 shell.kill()
         self.assertEqual((0, 2), (shell.returncode, out.count("x\n")))

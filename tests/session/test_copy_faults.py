@@ -19,7 +19,7 @@ class CopyTest(TreeTest):
         return out.splitlines()[1:]
 
     def lasting_two_seconds(self, *arguments):
-        return self.start("-t", "12000", *arguments, "--rate", str(NODES // 2))
+        return self.start("-t", "60000", *arguments, "--rate", str(NODES // 2))
 
     def dump_of(self, count, top, value):
         """A file as `dump` writes it, of `fill`'s tree with other values."""

@@ -60,7 +60,7 @@ class Family(LossTest):
                 self.assertFalse(is_running(job))
                 self.assert_no_overlap()
                 holder.send_signal(signal.SIGCONT)
-                holder.communicate(timeout=30)
+                holder.communicate(timeout=60)
                 if status is not None:
                     self.assertEqual(holder.returncode, status)
                 self.assertFalse(is_running(watchdog))
@@ -113,7 +113,7 @@ class Family(LossTest):
                 except PermissionError:
                     self.skipTest("needs the right to real-time scheduling")
                 self.assertEqual(os.sched_getscheduler(watchdog), os.SCHED_RR)
-                zksh.communicate(b"\n", timeout=20)
+                zksh.communicate(b"\n", timeout=60)
 
     def test_stop_of_zksh(self):
         self.each(lambda zksh, _: zksh.send_signal(signal.SIGSTOP), status=76)

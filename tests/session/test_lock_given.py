@@ -49,7 +49,7 @@ class Given(LockTest):
         self.assert_free()
         self.assertEqual(self.read(ours, filled).strip(b" "), b"")
         said = self.read(ours)
-        self.assertEqual(zksh.wait(20), 0)
+        self.assertEqual(zksh.wait(60), 0)
         self.assertRegex(said, rb"\Aacquired /l [^\n]*\nreleased /l [^\n]*\n\Z")
 
     @staticmethod
@@ -84,7 +84,7 @@ class Given(LockTest):
         for limit in range(4, 24):
             zksh = self.lock("-q", "--", "sh", "-c", "exit 7", preexec_fn=lambda most=limit:
                              resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
-            _, err = zksh.communicate(timeout=30)
+            _, err = zksh.communicate(timeout=60)
             self.assertTrue(zksh.returncode == 7 or err, limit)
             if self.znodes.exists(self.root + "/l"):
                 self.assert_free()

@@ -51,7 +51,7 @@ class Guard(LockTest):
         process = self.pause_past_the_session()
         self.send(process, b"set /data stale\n")
         process.send_signal(signal.SIGCONT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
         # 10: it was sent over the connection that then broke; no server has done it.
         self.assertIn(process.returncode, (76, 10), err)
         self.assertEqual(self.data(), b"old")

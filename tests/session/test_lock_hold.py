@@ -137,7 +137,7 @@ class Detach(LockTest):
         for redirection, status in ((">/dev/full", 1), (">&-", 1), ("| true", 141)):
             with self.subTest(redirection):
                 run = subprocess.run(["bash", "-o", "pipefail", "-c", f'"$0" -s "$1" lock --detach /l {redirection}', ZKSH,
-                                      self.connect], capture_output=True, text=True, timeout=30, check=False)
+                                      self.connect], capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(run.returncode, status, run.stderr)
                 self.assertIn("released /l", run.stderr)
                 self.assert_free()
@@ -198,16 +198,12 @@ class Detach(LockTest):
         self.assertIn("no connection to 127.0.0.1:1", err)
 
     def test_no_server_within_the_time_to_wait(self):
-        limit = 4
-        for word in ("-w", "-n"):
-            with self.subTest(word):
-                wait = ["-w", "500ms"] if word == "-w" else ["-n"]
-                begun = time.monotonic()
-                for rest in (["--detach"], ["--", "true"]):
-                    status, _, err = self.run_zksh("lock", "/l", *wait, *rest, server="127.0.0.1:1")
+        for wait in (["-w", "500ms"], ["-n"]):
+            for rest in (["--detach"], ["--", "true"]):
+                with self.subTest(wait=wait, rest=rest):  # long before the time to connect is over
+                    status, _, err = self.run_zksh("--connect-timeout", "200s", "lock", "/l", *wait, *rest, server="127.0.0.1:1")
                     self.assertEqual(status, 3, err)
                     self.assertIn("no connection to 127.0.0.1:1", err)
-                self.assertLess(time.monotonic() - begun, 2 * limit)
 
     def test_interrupted_wait(self):
         self.detach()
@@ -216,7 +212,7 @@ class Detach(LockTest):
         waiting.send_signal(signal.SIGTERM)
         out, _ = self.assert_ends(waiting, 143)
         self.assertEqual(out, "")
-        self.wait_contenders(1, limit=5)
+        self.wait_contenders(1, limit=15)
 
     def test_credentials_come_along_unseen(self):
         for number, password in enumerate(("se'cret", "cret|id", "cret>file", "cret&&id", "<cret ;$1\"")):

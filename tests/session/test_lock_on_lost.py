@@ -143,7 +143,7 @@ class OnLost(LossTest):
         self.line(holder)
         self.take_away()
         pid, _ = self.wait_told()
-        self.assert_ends(holder, 76, timeout=40)
+        self.assert_ends(holder, 76, timeout=60)
         self.assertFalse(is_running(int(pid)))
 
     def test_one_that_cannot_run(self):

@@ -107,7 +107,7 @@ class Published(LockTest):
         holder = self.lock(*arguments)
         self.assertEqual(self.line(holder), "ready")
         data = self.znodes.get(f"{self.root}/l/{self.nodes()[0]}").decode()
-        holder.communicate(timeout=30)
+        holder.communicate(timeout=60)
         self.assert_free()
         self.assertNotIn("secret", data)
         return re.search('cmd="(.*?)"', data)[1]
@@ -286,7 +286,7 @@ class Signals(LockTest):
         self.assertEqual(len(helpers), 1)
         self.assertEqual(children(*helpers), {program})
         self.close_input(holder)
-        self.assertEqual(holder.wait(20), 0)
+        self.assertEqual(holder.wait(60), 0)
         self.assertFalse(is_running(*helpers))
 
 
@@ -319,7 +319,7 @@ class Asked(LockTest):
         self.znodes.set(node, b"__REVOKE__")
         self.wait_said(holder, "asked to release /l; not releasing it")
         self.close_input(holder)
-        self.assertEqual(holder.wait(20), 0)
+        self.assertEqual(holder.wait(60), 0)
 
     def test_a_command_is_not_under_the_lock_but_before_the_end(self):
         command = f"echo began > {self.file('log')}; cat {self.fifo('go')}; echo ended >> {self.file('log')}"
@@ -331,7 +331,7 @@ class Asked(LockTest):
         self.assert_free()
         self.assertIsNone(holder.poll())
         self.file("go", "")
-        self.assertEqual(holder.wait(20), 0)
+        self.assertEqual(holder.wait(60), 0)
         self.assertEqual(self.text("log"), "began\nended\n")
 
 

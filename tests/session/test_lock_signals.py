@@ -1,6 +1,5 @@
 """Signals to a zksh with a program under a lock, and their effect on the surrounding script."""
 import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -116,17 +115,18 @@ class Waiting(LockTest):
         begun = time.monotonic()
         self.assert_ends(process, 130, "^/l: still in the queue, since no server answers; its node is deleted when one does, "
                                        "or when the session ends\n$")
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 20)  # the session lasts for 30
 
     def test_a_second_interrupt_ends_it_at_once(self):
         process = self.wait_without_servers()
-        process.send_signal(signal.SIGINT)
-        with self.assertRaises(subprocess.TimeoutExpired):
-            process.wait(1.1)  # it takes the first one: it is leaving; sooner, a second one would count as the first
-        process.send_signal(signal.SIGINT)
-        begun = time.monotonic()
-        self.assertEqual(process.wait(10), 130)
-        self.assertLess(time.monotonic() - begun, 1.5)
+
+        def insist():  # those that come soon after the first one count as that
+            process.send_signal(signal.SIGINT)
+            return process.poll() is not None
+
+        self.wait_until(insist)
+        _, text = self.assert_ends(process, 130)
+        self.assertNotIn("still in the queue", text)  # as it says when it has waited for a server
 
 
 if __name__ == "__main__":

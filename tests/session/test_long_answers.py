@@ -13,14 +13,14 @@ class LongAnswers(SessionTest):
         self.assertEqual(self.run_zksh(*words)[0], 0)
 
     def assert_arrives(self, size, *words, one_way):
-        """The answer, within a tenth of what the line needs."""
+        """The answer, in less time than the line needs for two of them."""
         with Distance(self.server.port, one_way, BYTES_A_SECOND) as narrow:
             begin = time.monotonic()
             status, out, err = self.run_zksh("-t", "6000", *words, server=narrow.address + self.root)
             took = time.monotonic() - begin
         self.assertEqual((status, err), (0, ""))
         self.assertGreater(size / BYTES_A_SECOND, 8)  # longer than the session timeout
-        self.assertLess(took, 1.1 * size / BYTES_A_SECOND + 1)
+        self.assertLess(took, 1.8 * size / BYTES_A_SECOND)
         return out
 
     def test_children(self):

@@ -39,7 +39,7 @@ class MovingNames(SessionTest):
         self.assertEqual(b"x", self.znodes.get(self.root + "/mine"))
         self.send(process, b"set /mine y\n")
         self.wait_until(lambda: self.znodes.get(self.root + "/mine") == b"y")
-        _, err = process.communicate(b"quit\n", timeout=30)
+        _, err = process.communicate(b"quit\n", timeout=60)
         self.assertNotIn(b"expired", err)
         self.assertEqual(0, process.returncode, err)
 

@@ -176,7 +176,7 @@ class Pipe(SessionTest):
 
     def test_ctrl_c(self):
         status, err, seconds = self.interrupted(b"get /a\nset /a y\n" * 1000)
-        self.assertLess(seconds, 5)
+        self.assertLess(seconds, 15)  # the session lasts for 30
         self.assertEqual(status, 130)
         self.assertRegex(err, r"stdin:2: interrupted; from here on, \d+ writes were sent but not answered, and "
                               r"may still be applied\nstdin:\d+: nothing from this line on was run\n1 ok, 0 failed\n$")

@@ -107,7 +107,7 @@ class Connecting(SessionTest):
             for _ in range(20):
                 self.assertEqual(self.run_zksh("-t", "60000", *words)[0], status)
         # The server may have answered the last one before it has forgotten the session.
-        self.wait_until(lambda: self.sessions() <= before, 10)
+        self.wait_until(lambda: self.sessions() <= before)
 
     def assert_unreachable(self, server, problem, *options):
         for command in (["get", "/a"], ["create", "/a", "x"], ["-c", "get /a"]):
@@ -394,8 +394,7 @@ class Signals(SessionTest):
         self.server.freeze()
         self.send(process, b"set /ready y\n")
         self.wait_until(self.request_is_unread)
-        until = time.monotonic() + 0.1
-        while time.monotonic() < until:
+        for _ in range(100):
             process.send_signal(signal.SIGTERM)
         self.wait_until(lambda: process.poll() is not None)
         self.assertEqual((process.returncode, process.stderr.read()), (
@@ -409,7 +408,7 @@ class Signals(SessionTest):
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         self.wait_until(lambda: process.poll() is not None)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 15)  # the session lasts for 30
         self.assertEqual((process.returncode, process.stderr.read()), (
             130, b"interrupted; the request for /ready was sent and may still be done\n"))
 

@@ -37,13 +37,13 @@ class SlowReader(SessionTest):
         self.await_session_timeout()
         self.assertTrue(self.znodes.exists(self.root + "/alive"))
         os.write(self.to_program, b"go\n")
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=60)
         self.assertEqual((self.process.returncode, out), (0, b"900001\nnull\n"))
 
     def test_a_signal_ends_it(self):
         self.process.send_signal(signal.SIGTERM)
         # The program lives on, with standard output: the end of that is not waited for.
-        self.assertEqual(self.process.wait(30), 128 + signal.SIGTERM)
+        self.assertEqual(self.process.wait(60), 128 + signal.SIGTERM)
         self.assertFalse(self.znodes.exists(self.root + "/alive"))
 
 
@@ -56,7 +56,7 @@ class LastOutput(SessionTest):
         self.assertEqual(os.read(process.stdout.fileno(), 1), b"x")
         self.wait_gone("/alive")
         self.assertIsNone(process.poll())
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=60)
         self.assertEqual((process.returncode, len(out)), (0, 900_000))
 
 

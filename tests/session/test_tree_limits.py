@@ -96,10 +96,7 @@ class Limits(TreeTest):
     def interrupt(self, process):
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        self.assertEqual(process.wait(10), 130)
-        took = time.monotonic() - began
-        self.assertLess(took, 1)
+        self.assertEqual(process.wait(60), 130)
 
     def told_at_interrupt(self, process, pattern):
         """The numbers in what it says on stderr."""

@@ -12,16 +12,15 @@ import socket
 import threading
 import time
 
-ONE_WAY = 0.075
-ROUND_TRIP = 2 * ONE_WAY
 
 
 class Distance:
     """`one_way`: seconds that a byte takes. `rate`: bytes a second from the server; None: no limit."""
 
-    def __init__(self, port, one_way=ONE_WAY, rate=None):
+    def __init__(self, port, one_way=0.075, rate=None):
         self._target = ("127.0.0.1", port)
         self._one_way = one_way
+        self.round_trip = 2 * one_way
         self._rate = rate
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=100)
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"

@@ -8,7 +8,7 @@ from server import Server
 from znodes import Znodes
 
 
-faulthandler.dump_traceback_later(280)  # shows where a test hangs, before ctest ends it after 300 s
+faulthandler.dump_traceback_later(880)  # shows where a test hangs, before ctest ends it after 900 s
 
 
 class ServerTest(unittest.TestCase):

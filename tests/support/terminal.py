@@ -52,7 +52,7 @@ class Terminal:
         self.type("\n")
         return self.read_until(rb"\n", begin)
 
-    def read_until(self, pattern, start=0, seconds=30):
+    def read_until(self, pattern, start=0, seconds=60):
         """Reads until the pattern stands behind `start`; returns where it ends."""
         until = time.monotonic() + seconds
         at, longest_match = start, 1 << 16

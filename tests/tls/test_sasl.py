@@ -194,7 +194,7 @@ class Sasl(TlsCase):
             wait_until(lambda: "seen" in self.read(log.name))
             with open(f"/proc/{shell.pid}/cmdline", encoding="utf-8") as file:
                 self.assertNotIn(PASSWORD, file.read())
-            shell.communicate("deleteall /l\n", timeout=30)
+            shell.communicate("deleteall /l\n", timeout=60)
         self.assertNotIn(PASSWORD, self.read(log.name))
         self.assertNotIn(PASSWORD, self.works(*self.options(), "--show-config"))
 

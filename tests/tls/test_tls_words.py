@@ -87,7 +87,7 @@ class TlsWords(TlsCase):
                 status, out, err, seconds = self.zksh("-s", server.address, "--tls-ca", self.ca, "4lw", "-t", "500ms", "srvr")
                 self.assertEqual((3, ""), (status, out))
                 self.assertIn(f"{server.address}: TLS: the server does not answer the handshake", err)
-                self.assertLess(seconds, 5)
+                self.assertLess(seconds, 30)
 
     def test_a_large_answer(self):
         text = "".join(f"zk_{i}\t{i}\n" for i in range(300_000))

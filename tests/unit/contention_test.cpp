@@ -97,7 +97,7 @@ TEST_F(ContentionTest, ReadersHoldTogether) {
   plan.contenders = 5;
   plan.readers = 5;
   plan.request.read_write = true;
-  plan.hold = 20ms;
+  plan.hold = 1s;
   EXPECT_EQ(contention_statistics(run()).together, 5U);
 }
 

@@ -182,7 +182,7 @@ class Persistent(WatchTest):
             self.assertEqual([line[1:3] + line[6:7] for line in missed],
                              [["children", "/top/a", "1"], ["changed", "/top/c", "1"], ["created", "/top/d", "1"]])
             self.assertEqual(stream.stdout.readline().decode().split("\t")[1:3], ["changed", "/top/d"])
-            self.assertEqual(stream.wait(20), 0)
+            self.assertEqual(stream.wait(60), 0)
 
 
 class WithoutPings(Proxy):
@@ -417,7 +417,7 @@ class Ends(WatchTest):
             if end:
                 watcher.send_signal(end)
             self.close_input(watcher)
-            self.assertEqual(watcher.wait(20), 128 + end if end else 0)
+            self.assertEqual(watcher.wait(60), 128 + end if end else 0)
             reader.join()
 
 
