@@ -67,13 +67,6 @@ std::optional<SocketAddress> address_of_server(Session::Handle* handle) {
   return address;
 }
 
-bool Session::Handle::reports(std::string_view path, WatchKind kind) const {
-  const auto [first, last] = persistent.equal_range(path);
-  return std::any_of(first, last, [&](const auto& watch) {
-    return kind == WatchKind::OfData || watch.second.mode == WatchMode::Persistent;
-  });
-}
-
 void Session::Handle::report(const Monitor::Held& held, const Event& event) {
   // Otherwise the handle is not in use yet, or has been replaced.
   if (session.state_->open_handle().get() == this) session.sink_(held, event);
@@ -82,14 +75,16 @@ void Session::Handle::report(const Monitor::Held& held, const Event& event) {
 void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zhandle_t* from) {
   if (now == state) return;
   if (is_connected(state)) {
-    if (now == SessionState::Connecting) persistent.clear();
+    if (now == SessionState::Connecting) watchers.end_all_persistent();
     lost = Clock::now();
+    session.known_servers().forget(address, connected_to);
     session.state_->opener.ring();  // for next_look_up
   }
   state = now;
   if (is_connected(now)) {
     ever_connected = true;
     seen_more = 0;
+    session.known_servers().ask_again(address);
     connected_to = connected_name(from, names);
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
@@ -105,20 +100,11 @@ std::optional<std::string> Session::Handle::own_path(std::string_view whole) con
 
 void Session::Handle::event_came(const WireEvent& event) {
   const auto type = event_type(event.type);
-  if (persistent.empty() || type == Event::Type::Session) return;
+  if (type == Event::Type::Session) return;
   const auto path = own_path(event.path);
   if (!path || !path->starts_with('/')) return;
-  std::vector<Mailbox> receivers;
-  for (std::string_view at = *path;; at = parent_path(at)) {
-    const auto [first, last] = persistent.equal_range(at);
-    for (auto watch = first; watch != last; ++watch) {
-      const auto& [mailbox, mode] = watch->second;
-      const bool is_its = mode == WatchMode::Recursive ? type != Event::Type::ChildrenChanged
-                                                       : at.size() == path->size();
-      if (is_its && std::ranges::count(receivers, mailbox) == 0) receivers.push_back(mailbox);
-    }
-    if (at == "/") break;
-  }
+  const auto receivers = session.monitor_.with_lock(
+      [&](const Monitor::Held&) { return watchers.receivers(*path, type); });
   for (const auto& mailbox : receivers)
     session.monitor_.change_of(mailbox.get(), [&](const Monitor::Held& held) {
       (*mailbox)(held).push_back(
@@ -126,6 +112,17 @@ void Session::Handle::event_came(const WireEvent& event) {
     });
   // Up to 3.8, events have none. What was reported would be found again after a lost connection.
   if (event.zxid <= 0 && !receivers.empty()) ask_zxid();
+}
+
+void Session::Handle::send_waiting(const std::string& path) {
+  const Wire::Hold hold(wire);
+  if (session.monitor_.with_lock([&](const Monitor::Held&) { return watchers.is_in_doubt(path); }))
+    return;
+  while (true) {
+    auto next = waiting.extract(path);
+    if (next.empty()) return;
+    next.mapped()(hold.get());
+  }
 }
 
 std::int64_t Session::Handle::czxid_of(const std::string& path) {
@@ -394,8 +391,9 @@ void Session::Handle::finish_sasl(const SaslExchange::Step& step) {
 }
 
 void Session::Handle::has_no_version() {
-  session.monitor_.with_lock(
-      [&](const Monitor::Held&) { session.known_servers().versions[address] = {}; });
+  session.monitor_.with_lock([&](const Monitor::Held&) {
+    session.known_servers().versions[address] = {.is_false = true};
+  });
 }
 
 void Session::Handle::accepted(const Credential& credential) {
@@ -459,6 +457,80 @@ OpenWatches WatcherTable::open(Who without) const {
     return watcher.watches && watcher.who != named_ && watcher.who != without;
   });
   return {.printed = {places_.begin(), places_.end()}, .others = static_cast<std::size_t>(others)};
+}
+
+WatcherTable::PersistentWatches::iterator WatcherTable::find(const std::string& path,
+                                                             const Mailbox& mailbox) {
+  const auto [first, last] = persistent_.equal_range(path);
+  const auto found =
+      std::find_if(first, last, [&](const auto& entry) { return entry.second.mailbox == mailbox; });
+  return found == last ? persistent_.end() : found;
+}
+
+void WatcherTable::asked(const std::string& path, WatchMode mode, const Mailbox& mailbox) {
+  auto place = find(path, mailbox);
+  if (place == persistent_.end()) place = persistent_.emplace(path, Persistent{.mailbox = mailbox});
+  place->second.asked = mode;
+  ++place->second.unanswered;
+}
+
+void WatcherTable::answered(const std::string& path, WatchMode mode, const Mailbox& mailbox,
+                            bool is_granted) {
+  const auto place = find(path, mailbox);
+  // Else it has ended meanwhile, with the connection or because nobody wants it any more.
+  if (place == persistent_.end() || place->second.unanswered == 0) return;
+  auto& watch = place->second;
+  if (is_granted) watch.granted = mode;
+  if (--watch.unanswered == 0) watch.asked.reset();
+  if (!watch.granted && !watch.asked) persistent_.erase(place);
+}
+
+bool WatcherTable::end_persistent(const std::string& path, const Mailbox& mailbox) {
+  const auto place = find(path, mailbox);
+  if (place == persistent_.end()) return false;
+  persistent_.erase(place);
+  return true;
+}
+
+bool WatcherTable::is_in_doubt(const std::string& path) const {
+  const auto [first, last] = persistent_.equal_range(path);
+  return std::any_of(first, last, [](const auto& entry) { return entry.second.asked.has_value(); });
+}
+
+bool WatcherTable::reports(std::string_view path, WatchKind kind, bool or_may) const {
+  const auto [first, last] = persistent_.equal_range(path);
+  const auto tells = [&](const std::optional<WatchMode>& mode) {
+    return mode && (kind == WatchKind::OfData || *mode == WatchMode::Persistent);
+  };
+  return std::any_of(first, last, [&](const auto& entry) {
+    return tells(entry.second.granted) || (or_may && tells(entry.second.asked));
+  });
+}
+
+bool WatcherTable::agree(const std::string& path, WatchMode mode, const Mailbox& mailbox) const {
+  const auto [first, last] = persistent_.equal_range(path);
+  return std::all_of(first, last, [&](const auto& entry) {
+    const auto& watch = entry.second;
+    return watch.mailbox == mailbox || (watch.asked ? watch.asked : watch.granted) == mode;
+  });
+}
+
+std::vector<Mailbox> WatcherTable::receivers(const std::string& path, Event::Type type) const {
+  std::vector<Mailbox> all;
+  if (persistent_.empty()) return all;
+  for (std::string_view at = path;; at = parent_path(at)) {
+    const auto tells = [&](const std::optional<WatchMode>& mode) {
+      return mode == WatchMode::Recursive ? type != Event::Type::ChildrenChanged
+                                          : mode && at.size() == path.size();
+    };
+    const auto [first, last] = persistent_.equal_range(at);
+    for (auto entry = first; entry != last; ++entry) {
+      const auto& [mailbox, granted, asked, unanswered] = entry->second;
+      if ((tells(granted) || tells(asked)) && std::ranges::count(all, mailbox) == 0)
+        all.push_back(mailbox);
+    }
+    if (at == "/") return all;
+  }
 }
 
 bool WatcherTable::only(const std::string& path, WatchKind kind, Who who) const {

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,13 +36,13 @@
 
 namespace zksh {
 
-/// The one-shot watches of a session, and the unanswered reads that will set some. A server has one
-/// watch per node and kind for all of them, so it may be removed there only if nobody else needs
-/// it. Used under the session's monitor.
+/// The watches of a session, and the unanswered requests that will set some. A server has one
+/// one-shot watch per node and kind for all of them, so it may be removed there only if nobody else
+/// needs it. Used under the session's monitor.
 ///
-/// A watch begins when the answer arrives, not when the read is sent: an event in between belongs
-/// to an earlier watch, and ends only that. Report answers and events in the order in which they
-/// arrived.
+/// A watch begins when the answer arrives, not when the request is sent: an event in between
+/// belongs to an earlier watch, and ends only that; and the server may refuse. Report answers and
+/// events in the order in which they arrived.
 class WatcherTable {
  public:
   /// The C client's context of a watcher, identified by its address alone.
@@ -65,6 +66,27 @@ class WatcherTable {
   /// Whether only `who` watches this, or is about to.
   bool only(const std::string& path, WatchKind kind, Who who) const;
   std::size_t size() const { return watchers_.size(); }
+  // Persistent watches, of which a mailbox has one per node.
+
+  /// One is asked for.
+  void asked(const std::string& path, WatchMode mode, const Mailbox& mailbox);
+  /// The answer arrived, or will not arrive.
+  void answered(const std::string& path, WatchMode mode, const Mailbox& mailbox, bool is_granted);
+  /// False: it has none.
+  bool end_persistent(const std::string& path, const Mailbox& mailbox);
+  /// The connection is lost, and they with it.
+  void end_all_persistent() { persistent_.clear(); }
+  /// Whether there is one on exactly this node, or may soon be.
+  bool has_persistent(const std::string& path) const { return persistent_.contains(path); }
+  /// Whether the answer to the last request for one on this node is still to come.
+  bool is_in_doubt(const std::string& path) const;
+  /// Whether one reports all that a one-shot watch on the node would. `or_may`: or may soon do.
+  bool reports(std::string_view path, WatchKind kind, bool or_may = false) const;
+  /// Whether all others on the node have this mode.
+  bool agree(const std::string& path, WatchMode mode, const Mailbox& mailbox) const;
+  /// Who gets an event of this type of the node. An answer may come behind the first event.
+  std::vector<Mailbox> receivers(const std::string& path, Event::Type type) const;
+
   /// The watches of `named`, and the number of others', without those of `without`.
   OpenWatches open(Who without) const;
 
@@ -77,6 +99,15 @@ class WatcherTable {
   /// By hash of path and kind; nodes whose hashes collide are treated as one.
   using Watchers = std::unordered_multimap<std::size_t, Watcher>;
 
+  struct Persistent {
+    Mailbox mailbox;
+    std::optional<WatchMode> granted{};
+    std::optional<WatchMode> asked{};  ///< in the last of the unanswered requests
+    int unanswered = 0;
+  };
+  using PersistentWatches = std::multimap<std::string, Persistent, std::less<>>;
+  PersistentWatches::iterator find(const std::string& path, const Mailbox& mailbox);
+
   static std::size_t key_of(const std::string& path, WatchKind kind);
   Watchers::iterator find(std::size_t key, Who who);
   void drop_if_idle(Watchers::iterator place);
@@ -84,6 +115,7 @@ class WatcherTable {
   Who named_;
   Watchers watchers_;
   std::set<OpenWatches::Place> places_;  ///< of the watches of named_
+  PersistentWatches persistent_;         ///< by path
 };
 
 /// An unanswered request. The C client completes it, at the latest when its handle is closed.
@@ -96,8 +128,16 @@ struct Call {
     bool on_missing = false;  ///< also on a missing node
   };
 
+  /// The persistent watch that a request sets.
+  struct Persistent {
+    std::string path;
+    WatchMode mode{};
+    Mailbox mailbox{};
+  };
+
   Session::Handle* handle = nullptr;
   std::optional<Watching> watching{};
+  std::optional<Persistent> persistent{};
   std::optional<Watching> unwatching{};  ///< what the request removes if it succeeds
   bool makes_ephemerals = false;
   std::vector<std::string> removals{};  ///< ephemerals of the session that it removes
@@ -137,9 +177,10 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
                      const std::string* token, std::int32_t error) override;
   void event_came(const WireEvent& event) override;
   bool is_reported(std::string_view path, bool of_children) override {
-    if (persistent.empty()) return false;
     const auto node = own_path(path);
-    return node && reports(*node, of_children ? WatchKind::OfChildren : WatchKind::OfData);
+    return node && session.monitor_.with_lock([&](const Monitor::Held&) {
+      return watchers.reports(*node, of_children ? WatchKind::OfChildren : WatchKind::OfData);
+    });
   }
 
   Session& session;
@@ -187,12 +228,9 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::unordered_map<void*, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
   WatcherTable watchers{this};  ///< by the contexts of the C client's watchers
-  struct PersistentWatch {
-    Mailbox mailbox;
-    WatchMode mode = WatchMode::Persistent;
-  };
-  /// With the wire's Hold: those that were sent on this connection, by path.
-  std::multimap<std::string, PersistentWatch, std::less<>> persistent;
+  /// With the wire's Hold, by path: reads that set a watch where it is not known yet whether the
+  /// server has a persistent one. Called with the handle, or null if that is closed.
+  std::multimap<std::string, std::function<void(zhandle_t*)>> waiting;
   Pending<Nothing> zxid_question;  ///< the last of ask_zxid; with the Hold
 
   void look_for_restored_servers();
@@ -203,8 +241,8 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   /// Has the server show its last zxid, which is that of any event before the answer, or a later
   /// one; with the Hold.
   void ask_zxid();
-  /// Whether persistent watches report all that a one-shot watch on the node would; with the Hold.
-  bool reports(std::string_view path, WatchKind kind) const;
+  /// Sends the reads that have waited.
+  void send_waiting(const std::string& path);
 
   /// The names, HOST:PORT, that the user gave for a server with this numeric address and port.
   std::vector<std::string> names_of(const Monitor::Held& held, const std::string& server) const;
@@ -335,10 +373,36 @@ struct KnownServers {
     std::int64_t last = 0;       ///< its last zxid then; 0: it did not say
   };
   std::map<std::string, Zxid> zxids{};
-  /// By numeric address and port, of those that were asked.
-  std::map<std::string, ServerVersion> versions{};
-  /// How often one has not answered that question: it may have been busy.
-  std::map<std::string, int> silences{};
+  struct Version {
+    ServerVersion version{};  ///< 0.0: it does not say, or does not have what it says
+    /// It may have been ill when it was asked.
+    Clock::time_point ask_again = Clock::time_point::max();
+    bool is_false = false;  ///< it has said one that it does not have
+  };
+  /// By numeric address and port.
+  std::map<std::string, Version> versions{};
+
+  /// What was learnt of a server when a connection to it is lost: it may come back as another.
+  void forget(const std::string& address, const std::string& name) {
+    newer.erase(address);
+    ticks.erase(name);
+    ticks_asked.erase(name);
+    if (const auto known = versions.find(address);
+        known != versions.end() && !known->second.is_false)
+      versions.erase(known);
+  }
+  /// A server that has not answered does so soon: it has accepted a connection.
+  void ask_again(const std::string& address) {
+    const auto known = versions.find(address);
+    if (known != versions.end() && known->second.ask_again != Clock::time_point::max())
+      versions.erase(known);
+  }
+  /// nullopt: it must be asked.
+  std::optional<ServerVersion> version_of(const std::string& address) const {
+    const auto known = versions.find(address);
+    if (known == versions.end() || Clock::now() >= known->second.ask_again) return std::nullopt;
+    return known->second.version;
+  }
 };
 
 /// nullopt: not known.
@@ -403,11 +467,14 @@ void conclude(const void* data, int rc, T value) {
       const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
       handle.watchers.answered(watching->path, watching->kind, watching->who, left);
     }
+    if (const auto& watch = call->persistent)
+      handle.watchers.answered(watch->path, watch->mode, watch->mailbox, rc == ZOK);
     if (const auto& gone = call->unwatching; gone && rc == ZOK)
       handle.watchers.forgotten(gone->path, gone->kind, gone->who);
     note_ephemerals(handle, *call, rc, value);
     call->settle(held, rc, std::move(value));
   });
+  if (call->persistent) handle.send_waiting(call->persistent->path);
 }
 
 /// Registers a call before its request is sent.
@@ -416,6 +483,8 @@ inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call&
   ++handle.calls;
   if (const auto& watching = call.watching)
     handle.watchers.asked(watching->path, watching->kind, watching->who);
+  if (const auto& watch = call.persistent)
+    handle.watchers.asked(watch->path, watch->mode, watch->mailbox);
 }
 
 /// Why the C client sends nothing. It knows of a refused credential before it reports it.

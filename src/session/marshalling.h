@@ -9,6 +9,7 @@
 #include "base/jute.h"
 #include "client/client.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -135,10 +136,13 @@ inline std::string request_frame(std::int32_t xid, std::int32_t asked, std::stri
   return frame.append(body);
 }
 
-/// The numbers of zksh's own requests, by which their answers are known. The C client counts up
-/// from the present time; the protocol's own are small negative ones.
-constexpr std::int32_t first_own_xid = INT32_MIN;
-inline bool is_own_xid(std::int32_t xid) { return xid < INT32_MIN / 2; }
+/// The numbers of all requests, the C client's and zksh's own: no two that are unanswered have the
+/// same. Positive, since negative ones are the protocol's. `count` is how many there have been.
+inline std::int32_t next_xid(std::atomic<std::uint32_t>& count) {
+  std::uint32_t number = 0;
+  while (number == 0) number = ++count & static_cast<std::uint32_t>(INT32_MAX);
+  return static_cast<std::int32_t>(number);
+}
 
 /// multiRead (3.6): reads that succeed or fail each by itself.
 namespace multi_read {

@@ -207,11 +207,11 @@ void Session::ask_for_tick(const std::stop_token& stop) {
   if (asked.empty()) return;
   const auto on = open_handle();
   const auto address = address_of_server(on.get());
-  std::chrono::milliseconds tick{0};
-  if (address)
-    tick =
-        tick_in(ask_word(address->server(), "conf", on->hosts_of(address->server().text()), stop));
-  monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick; });
+  if (!address) return;
+  const auto answer =
+      ask_word(address->server(), "conf", on->hosts_of(address->server().text()), stop);
+  if (answer.empty()) return;  // it is asked again
+  monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick_in(answer); });
 }
 
 void Session::ask_for_modes(const std::stop_token& stop) {
@@ -253,7 +253,7 @@ void Session::ask_for_zxid(const std::stop_token& stop) {
 
 /// Whether the opener should ask for the version of the server with this address.
 bool Session::wants_version_of(const Monitor::Held& /*held*/, const std::string& address) {
-  return state_->wants_versions && !address.empty() && !known_servers().versions.contains(address);
+  return state_->wants_versions && !address.empty() && !known_servers().version_of(address);
 }
 
 bool Session::has_version(Handle* on, int major, int minor) {
@@ -262,7 +262,7 @@ bool Session::has_version(Handle* on, int major, int minor) {
   monitor_.with_lock([&](const Monitor::Held& held) {
     state_->wants_versions = true;
     if (!on) return;
-    known = found_in(known_servers().versions, on->address);
+    known = known_servers().version_of(on->address);
     asks = wants_version_of(held, on->address);
   });
   if (asks) {
@@ -272,20 +272,26 @@ bool Session::has_version(Handle* on, int major, int minor) {
   return known && !(*known < ServerVersion{major, minor});
 }
 
-/// Asks the connected server for its version, once.
+/// Asks the connected server for its version. What a server says that was left meanwhile does not
+/// count: it may be another by now.
 void Session::ask_for_version(const std::stop_token& stop) {
+  constexpr std::chrono::seconds pause{2};  // after a silence
   const auto on = open_handle();
+  Clock::time_point lost;
   const auto address = monitor_.with_lock([&](const Monitor::Held& held) -> std::string {
-    return on && wants_version_of(held, on->address) ? on->address : "";
+    if (!on || !wants_version_of(held, on->address)) return "";
+    lost = on->lost;
+    return on->address;
   });
   if (address.empty()) return;
   const auto server = parse_connect_string(address).servers.front();
   const auto answer = ask_word(server, "srvr", on->hosts_of(address), stop);
-  constexpr int most_questions = 3;
   monitor_.change([&](const Monitor::Held&) {
-    if (!answer.empty() || ++known_servers().silences[address] == most_questions)
-      known_servers().versions[address] =
-          server_version_in(answer_field(answer, "Zookeeper version"));
+    if (on->lost != lost || on->address != address) return;
+    const bool is_silent = answer.empty() || is_not_serving(answer);
+    known_servers().versions[address] = {
+        .version = server_version_in(answer_field(answer, "Zookeeper version")),
+        .ask_again = is_silent ? Clock::now() + pause : Clock::time_point::max()};
   });
 }
 

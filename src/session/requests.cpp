@@ -67,6 +67,8 @@ Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer 
                        Older older) {
   auto& monitor = session.monitor();
   const auto on = session.open_handle();
+  std::optional<Wire::Hold> hold;  // what is looked up is where it is sent
+  if (on) hold.emplace(on->wire);
   const auto send = [&monitor, newer, older](Session::Handle* handle,
                                              std::unique_ptr<CallOf<T>> now, bool is_newer) {
     return is_newer ? start(monitor, handle, std::move(now), newer)
@@ -182,16 +184,27 @@ Watcher watcher_for(const Watch& watch, Session::Handle* handle) {
   return {Session::Handle::on_private_watch, handle->context_of(watch.mailbox())};
 }
 
-/// Sends a read, which may set a watch there, with `send(zh, watcher, data)`.
+/// Sends a read, which may set a watch there, with `send(zh, watcher, data)`, of which a copy is
+/// kept if it must wait.
 template <class T, class Send>
-Pending<T> read(Session& session, Call::Watching place, const Watch& watch, Send&& send) {
+Pending<T> read(Session& session, Call::Watching place, const Watch& watch, Send send) {
   const auto on = session.open_handle();
   auto call = std::make_unique<CallOf<T>>();
   const auto watcher = watcher_for(watch, on.get());
   place.who = watcher.context;
-  if (watcher.function) call->watching = std::move(place);
-  return start(session.monitor(), on.get(), std::move(call),
-               [&](zhandle_t* zh, const void* data) { return send(zh, watcher, data); });
+  if (watcher.function) call->watching = place;
+  return start(session.monitor(), on.get(), std::move(call), [&](zhandle_t* zh, const void* data) {
+    const bool is_in_doubt =
+        watcher.function && session.monitor().with_lock([&](const Monitor::Held&) {
+          return on->watchers.is_in_doubt(place.path);
+        });
+    if (!is_in_doubt) return send(zh, watcher, data);
+    on->waiting.emplace(place.path, [send, watcher, data](zhandle_t* now) {
+      const int rc = now ? send(now, watcher, data) : static_cast<int>(ZCLOSING);
+      if (rc != ZOK) conclude<T>(data, now ? reason_unsent(now, rc) : rc, T{});
+    });
+    return static_cast<int>(ZOK);
+  });
 }
 
 /// Removes the watches that report to a mailbox, without asking the server.
@@ -232,7 +245,7 @@ Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
     conclude<T>(data, rc, std::move(list));
   };
   return read<T>(session, {.path = path, .kind = WatchKind::OfChildren}, watch,
-                 [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                 [path, done](zhandle_t* zh, const Watcher& watcher, const void* data) {
                    return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context,
                                               done, data);
                  });
@@ -265,8 +278,10 @@ void own_done(const AnswerHeader& answer, const void* data) {
 /// `result` gets a valid answer, or what is behind its header.
 template <class T, class Result>
 Pending<T> ask_own(Session& session, Session::Handle* on, std::int32_t operation,
-                   const std::string& body, Result result) {
+                   const std::string& body, Result result,
+                   std::optional<Call::Persistent> persistent = {}) {
   auto call = std::make_unique<OwnCall<T>>();
+  call->persistent = std::move(persistent);
   if constexpr (std::is_invocable_v<Result, const AnswerHeader&>)
     call->result = std::move(result);
   else
@@ -360,17 +375,18 @@ Pending<Stat> Session::start_set(const SetOp& op) {
 
 Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch) {
   return read<Stat>(*this, {.path = path, .on_missing = true}, watch,
-                    [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                    [path](zhandle_t* zh, const Watcher& watcher, const void* data) {
                       return zoo_awexists(zh, path.c_str(), watcher.function, watcher.context,
                                           stat_done, data);
                     });
 }
 
 Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
-  return read<Node>(
-      *this, {.path = path}, watch, [&](zhandle_t* zh, const Watcher& watcher, const void* data) {
-        return zoo_awget(zh, path.c_str(), watcher.function, watcher.context, node_done, data);
-      });
+  return read<Node>(*this, {.path = path}, watch,
+                    [path](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                      return zoo_awget(zh, path.c_str(), watcher.function, watcher.context,
+                                       node_done, data);
+                    });
 }
 
 Pending<Node> Session::start_get_config(const Watch& watch) {
@@ -479,7 +495,9 @@ Pending<Nothing> Session::start_remove_watches(const std::string& path, WatchKin
   call->unwatching = Call::Watching{.path = path, .kind = kind, .who = on.get()};
   if (local) return start(monitor_, on.get(), std::move(call), here);
   const auto there = [path, type, kind, here, handle = on.get()](zhandle_t* zh, const void* data) {
-    if (handle->reports(path, kind)) return here(zh, data);  // the server has no other
+    const bool is_persistent = handle->session.monitor().with_lock(
+        [&](const Monitor::Held&) { return handle->watchers.reports(path, kind, true); });
+    if (is_persistent) return here(zh, data);  // the server has no other
     // The C client's type is a pointer to the completion, but it calls what it is given.
     return zoo_aremove_watches(zh, path.c_str(), type, Handle::on_event,
                                const_cast<void*>(zoo_get_context(zh)), 0,
@@ -516,9 +534,9 @@ void Session::drop_watches(const std::string& path, const Mailbox& mailbox, Watc
   const auto there = [=, this, handle = on.get()](zhandle_t* zh, const void* data) -> int {
     // With the wire's Hold: a read that sets a watch is sent either before, and seen here, or
     // after.
-    const bool is_persistent = handle->reports(path, kind);
     const bool is_only = monitor_.with_lock([&](const Monitor::Held&) {
-      if (is_persistent || !handle->watchers.only(path, kind, who)) return false;
+      if (handle->watchers.reports(path, kind, true) || !handle->watchers.only(path, kind, who))
+        return false;
       handle->watchers.forgotten(path, kind, who);
       return true;
     });
@@ -683,7 +701,9 @@ Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) 
 Reads Session::start_reads(const std::vector<ReadOp>& ops) {
   constexpr std::size_t most_bytes = 65536;  // servers refuse requests of more than jute.maxbuffer
   const auto on = open_handle();
-  if (!has_version(on.get(), 3, 6) || ops.size() < 2) return Client::start_reads(ops);
+  if (!on || ops.size() < 2) return Client::start_reads(ops);
+  const Wire::Hold hold(on->wire);
+  if (!has_version(on.get(), 3, 6)) return Client::start_reads(ops);
   std::vector<Reads> parts;
   for (auto first = ops.begin(); first != ops.end();) {
     auto end = first;
@@ -715,6 +735,8 @@ void Session::Handle::ask_zxid() {
 Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::string& prefix) {
   using Paths = std::vector<std::string>;
   const auto on = open_handle();
+  if (!on) return Client::start_get_ephemerals(prefix);
+  const Wire::Hold hold(on->wire);
   if (!has_version(on.get(), 3, 6)) return Client::start_get_ephemerals(prefix);
   const auto& chroot = on->servers.chroot;
   return ask_own<Paths>(
@@ -724,6 +746,8 @@ Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::strin
 
 Pending<std::int64_t> Session::start_count_descendants(const std::string& path) {
   const auto on = open_handle();
+  if (!on) return Client::start_count_descendants(path);
+  const Wire::Hold hold(on->wire);
   if (!has_version(on.get(), 3, 6)) return Client::start_count_descendants(path);
   return ask_own<std::int64_t>(*this, on.get(), operation::count_descendants,
                                path_request(on->servers.chroot, path), number_in);
@@ -732,6 +756,8 @@ Pending<std::int64_t> Session::start_count_descendants(const std::string& path) 
 Pending<std::vector<Identity>> Session::start_who_am_i() {
   using Identities = std::vector<Identity>;
   const auto on = open_handle();
+  if (!on) return Client::start_who_am_i();
+  const Wire::Hold hold(on->wire);
   if (!has_version(on.get(), 3, 7)) return Client::start_who_am_i();
   return ask_own<Identities>(*this, on.get(), operation::who_am_i, "", identities_in);
 }
@@ -748,54 +774,51 @@ Pending<Nothing> settled(int code) {
 
 /// Up to 3.8 a server has one mode for a session and a path: a one-shot watch would replace the
 /// persistent one, and the other way round. So a one-shot watch is not sent if the persistent one
-/// reports what it would (WireOwner::is_reported): the C client gets these events all the same. A
+/// reports what it would (WireOwner::is_reported): the C client gets these events all the same.
+/// Until the server has granted the persistent one, which it may refuse, such a read waits. A
 /// recursive one does not report the list of children; for that the server has modes apart, and
 /// needs the one-shot watch after it.
 Pending<std::int64_t> Session::start_add_watch(const std::string& path, WatchMode mode,
                                                const Mailbox& mailbox) {
   const auto on = open_handle();
-  if (!has_version(on.get(), 3, 6)) return Client::start_add_watch(path, mode, mailbox);
-  const bool keeps_modes = has_version(on.get(), 3, 9);
+  if (!on) return Client::start_add_watch(path, mode, mailbox);
   const Wire::Hold hold(on->wire);  // what is noted is what is sent
-  auto [first, last] = on->persistent.equal_range(path);
-  const bool is_alone = std::all_of(first, last, [&](const auto& watch) {
-    return watch.second.mailbox == mailbox || watch.second.mode == mode;
+  bool is_alone = false;
+  bool has_list = false;
+  monitor_.with_lock([&](const Monitor::Held&) {
+    is_alone = on->watchers.agree(path, mode, mailbox);
+    has_list = on->watchers.has(path, WatchKind::OfChildren);
   });
-  if (!is_alone && !keeps_modes) return Client::start_add_watch(path, mode, mailbox);
+  if (!has_version(on.get(), 3, 6) || (!is_alone && !has_version(on.get(), 3, 9)))
+    return Client::start_add_watch(path, mode, mailbox);
   const auto& chroot = on->servers.chroot;
-  auto answer = ask_own<std::int64_t>(*this, on.get(), operation::add_watch,
-                                      add_watch_request(chroot, path, mode),
-                                      [](const AnswerHeader& header) { return header.zxid; });
-  if (monitor_.with_lock([&](const Monitor::Held& held) { return (*answer)(held).has_value(); }))
-    return answer;  // it was not sent
-  const auto same =
-      std::find_if(first, last, [&](const auto& watch) { return watch.second.mailbox == mailbox; });
-  if (same == last)
-    on->persistent.emplace(path, Handle::PersistentWatch{.mailbox = mailbox, .mode = mode});
-  else
-    same->second.mode = mode;
-  const bool has_list = monitor_.with_lock(
-      [&](const Monitor::Held&) { return on->watchers.has(path, WatchKind::OfChildren); });
+  auto answer = ask_own<std::int64_t>(
+      *this, on.get(), operation::add_watch, add_watch_request(chroot, path, mode),
+      [](const AnswerHeader& header) { return header.zxid; },
+      Call::Persistent{.path = path, .mode = mode, .mailbox = mailbox});
   if (has_list && mode == WatchMode::Recursive)  // sets it, or sets it again
     ask_own<Nothing>(*this, on.get(), operation::children, watching_request(chroot, path),
                      [](std::string_view /*answer*/) { return Nothing(); });
   return answer;
 }
 
+/// It ends here when the request is sent, not when it is answered: requests that follow find what
+/// the server has by then. If the server refuses, its events are dropped.
 Pending<Nothing> Session::start_end_watch(const std::string& path, const Mailbox& mailbox) {
   const auto on = open_handle();
   if (!on) return settled(code::no_watcher);
   const Wire::Hold hold(on->wire);
-  auto [first, last] = on->persistent.equal_range(path);
-  const auto found =
-      std::find_if(first, last, [&](const auto& watch) { return watch.second.mailbox == mailbox; });
-  if (found == last) return settled(code::no_watcher);
-  on->persistent.erase(found);
-  // The server would remove the one-shot watches too, and has only one for all who watch.
-  const bool is_needed = on->persistent.contains(path) || monitor_.with_lock([&](const auto&) {
-    return on->watchers.has(path, WatchKind::OfData) ||
-           on->watchers.has(path, WatchKind::OfChildren);
+  bool has_ended = false;
+  bool is_needed = false;
+  monitor_.with_lock([&](const Monitor::Held&) {
+    auto& watchers = on->watchers;
+    has_ended = watchers.end_persistent(path, mailbox);
+    // The server would remove the one-shot watches too, and has only one for all who watch.
+    is_needed = watchers.has_persistent(path) || watchers.has(path, WatchKind::OfData) ||
+                watchers.has(path, WatchKind::OfChildren);
   });
+  on->send_waiting(path);
+  if (!has_ended) return settled(code::no_watcher);
   if (is_needed) return settled(code::ok);
   return ask_own<Nothing>(*this, on.get(), operation::remove_watches,
                           remove_watches_request(on->servers.chroot, path),
@@ -813,7 +836,7 @@ void Session::learn_server(const std::string& path, const std::stop_token& stop)
   const auto on = open_handle();
   if (!on || has_version(on.get(), 0, 0)) return;
   monitor_.wait_until(stop, Clock::now() + patience, [&](const Monitor::Held&) {
-    return found_in(known_servers().versions, on->address) || state_->open_handle() != on;
+    return known_servers().version_of(on->address) || state_->open_handle() != on;
   });
   if (stop.stop_requested()) throw Cancelled();
 }

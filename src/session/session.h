@@ -147,7 +147,8 @@ class Session final : public Client {
   /// code::closing.
   std::shared_ptr<Handle> open_handle();
   /// Whether the server that `on`, which may be null, is connected to is known to have this version
-  /// or a later one. If it is not known, asks. Not under the monitor.
+  /// or a later one. If it is not known, asks. With the wire's Hold, so that what is sent then goes
+  /// to this server.
   bool has_version(Handle* on, int major, int minor);
   /// Use it under the monitor.
   KnownServers& known_servers() { return *settings_.known_servers; }

@@ -32,12 +32,15 @@ ssize_t wrap_send(int fd, const void* buffer, std::size_t size, int flags) __asm
 ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__wrap_recv");
 int wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
                      addrinfo** result) __asm__("__wrap_getaddrinfo");
+std::int32_t wrap_get_xid() __asm__("__wrap_get_xid");
 }
 
 namespace zksh {
 namespace {
 
 std::atomic<const char*> refused{nullptr};
+
+std::atomic<std::uint32_t> requests{0};  ///< of this process; see next_xid
 
 /// The socket of the handle that this thread uses; null: none.
 thread_local WireSocket* socket_here = nullptr;
@@ -388,9 +391,9 @@ ssize_t WireSocket::hand_over(char* buffer, std::size_t size) {
 }
 
 void WireSocket::ask(std::int32_t operation, std::string_view body, Done done, const void* data) {
-  last_own_xid_ = is_own_xid(last_own_xid_ + 1) ? last_own_xid_ + 1 : first_own_xid;
-  asked_.push_back({.xid = last_own_xid_, .done = done, .data = data});
-  send_frame(request_frame(last_own_xid_, operation, body));
+  const auto xid = next_xid(requests);
+  asked_.push_back({.xid = xid, .done = done, .data = data});
+  send_frame(request_frame(xid, operation, body));
 }
 
 /// Takes answers to zksh's own requests, until the next frame, whose first bytes are then in head_,
@@ -408,7 +411,8 @@ ssize_t WireSocket::take_own_answers() {
         head_.append(some.data(), static_cast<std::size_t>(result));
       if (!is_enough()) break;
       result = 1;
-      if (!is_own_xid(frame_length(std::string_view(head_).substr(size_of_frame_length)))) break;
+      if (frame_length(std::string_view(head_).substr(size_of_frame_length)) != asked_.front().xid)
+        break;
       // The frame's memory is complete, since its length is known.
       frame_ = std::exchange(head_, {});
       if (took(frame_.data(), size_of_frame_length) < 0) return -1;
@@ -694,6 +698,9 @@ ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) {
   if (!socket_here || !socket_here->owns(fd)) return real_recv(fd, buffer, size, flags);
   return socket_here->recv(fd, static_cast<char*>(buffer), size);
 }
+
+/// The C client's own begin with the time, and become negative in 2038.
+std::int32_t wrap_get_xid() { return zksh::next_xid(zksh::requests); }
 
 /// The C client gets numeric addresses alone, and resolves each twice for every connection, with a
 /// flag (AI_ADDRCONFIG) for which the C library asks the kernel for all of this machine's

@@ -8,9 +8,10 @@
 // Between the C client and the network stand, each only where it is wanted:
 //
 //  - TLS (TlsConnection). The C client's bytes wait until the handshake is over; nothing blocks.
-//  - Requests that the C client cannot make (marshalling.h), by numbers that it does not use. They
-//    are sent between its own, and their answers are taken out of what it receives. For each lot of
-//    them it gets the answer to a ping instead: it would leave a server that it does not hear from.
+//  - Requests that the C client cannot make (marshalling.h). They get their numbers from the same
+//    counter as its own, and are sent between these, and their answers are taken out of what it
+//    receives. For each lot of them it gets the answer to a ping instead: it would leave a server
+//    that it does not hear from.
 //  - SASL. The answer to the connect request is kept from the C client until the server has
 //    authenticated the connection, by requests that the C client knows nothing of. So it sends
 //    nothing before, and sets its watches and credentials again afterwards.
@@ -327,7 +328,6 @@ class WireSocket {
     const void* data = nullptr;
     std::string frame{};  ///< the answer, with its length
   };
-  std::int32_t last_own_xid_ = first_own_xid;
   std::atomic<std::int64_t> last_zxid_ = 0;   ///< read by any thread
   std::atomic<std::int64_t> round_trip_ = 0;  ///< in nanoseconds; as above
   std::int64_t last_own_zxid_ = 0;            ///< the greatest that an answer has shown

@@ -44,7 +44,7 @@ void newer_answers_fuzz(std::string_view bytes) {
                         ? add_watch_request("", "/a", WatchMode::Recursive)
                     : asked == operation::who_am_i ? std::string()
                                                    : path_request("/top", "/a");
-  const auto request = request_frame(first_own_xid, asked, body);
+  const auto request = request_frame(7, asked, body);
   WireConversation conversation;
   conversation.note_request(request);
   auto answer = request.substr(0, 4).append(input.rest());

@@ -18,7 +18,7 @@ SESSION = 0x100000ABC0001
 STAT = struct.pack(">qqqqiiiqiiq", 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1)
 CREATE, CREATE_WITH_STAT = 1, 15
 # Operation → what a good answer holds; what creates a node also names it.
-ANSWERS = {CREATE: b"", 3: STAT, 4: pack_string("x") + STAT, 5: STAT,
+ANSWERS = {106: struct.pack(">i", 0), CREATE: b"", 3: STAT, 4: pack_string("x") + STAT, 5: STAT,
            6: struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyone") + STAT, CREATE_WITH_STAT: STAT}
 GET, LIST, LIST_WITH_STAT, MULTI_READ = 4, 8, 12, 22
 

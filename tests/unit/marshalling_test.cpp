@@ -34,10 +34,8 @@ std::string stat(std::int32_t data_length, std::int32_t children) {
 /// What is wrong with an answer to these reads; empty: nothing.
 std::string flaw(const std::vector<ReadOp>& ops, const std::string& answer) {
   WireConversation conversation;
-  conversation.note_request(
-      request_frame(first_own_xid + 1, operation::multi_read, multi_read::request("", ops)));
-  const auto* const found =
-      conversation.flaw_of(number(first_own_xid + 1) + number(7, 8) + number(0) + answer);
+  conversation.note_request(request_frame(8, operation::multi_read, multi_read::request("", ops)));
+  const auto* const found = conversation.flaw_of(number(8) + number(7, 8) + number(0) + answer);
   return found == nullptr ? "" : found;
 }
 
@@ -106,8 +104,8 @@ TEST(NewerRequests, AnswersHaveTheFormOfTheReads) {
 TEST(NewerRequests, AnswersToOwnRequestsComeInTurn) {
   WireConversation conversation;
   conversation.note_request(request_frame(5, operation::exists));
-  conversation.note_request(request_frame(first_own_xid, operation::who_am_i));
-  EXPECT_STREQ(conversation.flaw_of(number(first_own_xid) + number(7, 8) + number(0) + number(0)),
+  conversation.note_request(request_frame(7, operation::who_am_i));
+  EXPECT_STREQ(conversation.flaw_of(number(7) + number(7, 8) + number(0) + number(0)),
                "an answer out of order");
 }
 
@@ -123,6 +121,16 @@ TEST(NewerRequests, IdentitiesAndNumbers) {
   EXPECT_EQ(found[0], (Identity{.scheme = "ip", .id = "::1"}));
   EXPECT_EQ(found[1].scheme, "super");
   EXPECT_EQ(number_in(number(77)), 77);
+}
+
+TEST(Marshalling, NumbersOfRequestsArePositive) {
+  std::atomic<std::uint32_t> count{INT32_MAX - 2};
+  EXPECT_EQ(next_xid(count), INT32_MAX - 1);
+  EXPECT_EQ(next_xid(count), INT32_MAX);
+  EXPECT_EQ(next_xid(count), 1);
+  count = UINT32_MAX - 1;
+  EXPECT_EQ(next_xid(count), INT32_MAX);
+  EXPECT_EQ(next_xid(count), 1);
 }
 
 }  // namespace
