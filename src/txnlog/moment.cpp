@@ -6,12 +6,14 @@
 #include "base/time.h"
 #include "txnlog/transaction.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -31,7 +33,56 @@ std::optional<int> take_number(std::string_view& text, std::size_t digits, std::
   return number;
 }
 
-std::optional<std::int64_t> calendar_time(std::string_view text) {
+/// When a clock on the wall here shows this, in seconds since 1970: once, or twice or never where
+/// clocks are put back or forward. `shown` is what it shows, as if it were UTC. If never, both
+/// readings: by the clock before and by the clock after.
+struct LocalTimes {
+  std::vector<std::time_t> times{};
+  bool exists = true;
+};
+
+LocalTimes local_times(std::time_t shown) {
+  constexpr std::time_t a_day = 86400;
+  std::set<std::time_t> readings;
+  std::vector<std::time_t> times;
+  for (const auto near : {shown - a_day, shown + a_day}) {
+    std::tm local{};
+    if (!localtime_r(&near, &local)) continue;
+    readings.insert(shown - local.tm_gmtoff);
+  }
+  for (const auto time : readings) {
+    std::tm local{};
+    if (localtime_r(&time, &local) && timegm(&local) == shown) times.push_back(time);
+  }
+  if (!times.empty()) return {.times = times};
+  return {.times = {readings.begin(), readings.end()}, .exists = false};
+}
+
+/// Throws ValueError if the clocks here show it twice, or never.
+std::time_t local_time(std::time_t shown, std::string_view text, std::string_view what) {
+  const auto [times, exists] = local_times(shown);
+  if (exists && times.size() == 1) return times.front();
+  const auto utc = [](std::time_t time) {
+    std::tm parts{};
+    gmtime_r(&time, &parts);
+    std::array<char, 32> buffer{};
+    return std::string(buffer.data(),
+                       std::strftime(buffer.data(), buffer.size(), "%Y-%m-%d %H:%M:%SZ", &parts));
+  };
+  const auto here = [](std::time_t time) {
+    return local_time_text(time * a_second).substr(0, std::string_view("1970-01-01 00:00").size());
+  };
+  std::vector<std::string> choices;
+  for (const auto time : times)
+    choices.push_back(exists ? utc(time) : fmt::format("{} ({} here)", utc(time), here(time)));
+  throw ValueError(fmt::format("{}: {} {}: write {}", what, text,
+                               exists ? "comes twice here, as the clocks are put back"
+                                      : "never comes here, as the clocks are put forward",
+                               fmt::join(choices, " or ")));
+}
+
+std::optional<std::int64_t> calendar_time(std::string_view whole, std::string_view what) {
+  auto text = whole;
   const bool utc = text.ends_with('Z');
   if (utc) text.remove_suffix(1);
   const auto year = take_number(text, 4, "");
@@ -57,9 +108,9 @@ std::optional<std::int64_t> calendar_time(std::string_view text) {
     time.tm_sec = *second;
     milliseconds = *rest;
   }
-  time.tm_isdst = -1;
-  const auto seconds = utc ? timegm(&time) : mktime(&time);
+  const auto shown = timegm(&time);
   if (time.tm_mday != *day) return std::nullopt;  // February 30
+  const auto seconds = utc ? shown : local_time(shown, whole, what);
   return static_cast<std::int64_t>(seconds) * a_second + milliseconds;
 }
 
@@ -133,7 +184,7 @@ Moment parse_moment(std::string_view text, std::string_view what) {
       throw ValueError(fmt::format("{}: before: wants a zxid (before:0x300000005)", what));
     return {.zxid = *zxid - 1};
   }
-  if (const auto time = calendar_time(with_date(text))) return {.time = time};
+  if (const auto time = calendar_time(with_date(text), what)) return {.time = time};
   const auto time = number_in<std::int64_t>(text);
   if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) {
     require_clear(text, what, *time);

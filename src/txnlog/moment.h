@@ -17,7 +17,8 @@ struct Moment {
 /// Parses "2026-11-25 03:10", with seconds or without, in this process's time zone or, with a final
 /// Z, in UTC; "yesterday 03:00", "today"; "now", "-2h" (see parse_duration), milliseconds since
 /// 1970; a zxid as 0x300000005 or EPOCH:COUNTER; "before:ZXID", the zxid before it. Throws
-/// ValueError, naming `what`.
+/// ValueError, naming `what`, also for a local time that comes twice or never, as clocks are put
+/// back or forward.
 Moment parse_moment(std::string_view text, std::string_view what);
 
 /// "2026-11-25 03:10:00.123", in this process's time zone.

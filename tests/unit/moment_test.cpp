@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace zksh {
 namespace {
 
@@ -42,6 +44,53 @@ std::string why_not(std::string_view text) {
     return error.what();
   }
   return "";
+}
+
+/// A time zone for this process, until the test is over.
+class TimeZone {
+ public:
+  explicit TimeZone(const char* name) : before_(std::getenv("TZ") ? std::getenv("TZ") : "") {
+    setenv("TZ", name, 1);
+    tzset();
+  }
+  TimeZone(const TimeZone&) = delete;
+  TimeZone& operator=(const TimeZone&) = delete;
+  ~TimeZone() {
+    before_.empty() ? unsetenv("TZ") : setenv("TZ", before_.c_str(), 1);
+    tzset();
+  }
+
+ private:
+  std::string before_;
+};
+
+TEST(Moment, RefusesTimesThatTheClocksShowTwiceOrNever) {
+  const TimeZone zone("CET-1CEST,M3.5.0,M10.5.0/3");
+  EXPECT_EQ(why_not("2026-10-25 02:30"),
+            "at: 2026-10-25 02:30 comes twice here, as the clocks are put back: write "
+            "2026-10-25 00:30:00Z or 2026-10-25 01:30:00Z");
+  EXPECT_EQ(why_not("2026-03-29 02:30"),
+            "at: 2026-03-29 02:30 never comes here, as the clocks are put forward: write "
+            "2026-03-29 00:30:00Z (2026-03-29 01:30 here) or 2026-03-29 01:30:00Z "
+            "(2026-03-29 03:30 here)");
+  for (const auto* const twice : {"2026-10-25 02:00", "2026-10-25T02:59:59.999"})
+    EXPECT_NE(why_not(twice), "") << twice;
+  const auto is = [](std::string_view local, std::string_view utc) {
+    EXPECT_EQ(parse_moment(local, "at").time, parse_moment(utc, "at").time) << local;
+  };
+  is("2026-03-29 01:59:59.999", "2026-03-29 00:59:59.999Z");
+  is("2026-03-29 03:00", "2026-03-29 01:00Z");
+  is("2026-10-25 01:59", "2026-10-24 23:59Z");
+  is("2026-10-25 03:00", "2026-10-25 02:00Z");
+  is("2026-07-01", "2026-06-30 22:00Z");
+  is("2026-12-31 23:59", "2026-12-31 22:59Z");
+}
+
+TEST(Moment, RefusesADayThatAZoneHasSkipped) {
+  const TimeZone zone("Pacific/Apia");  // west of the date line until 2011-12-29, then east of it
+  if (parse_moment("2011-12-29", "at").time != parse_moment("2011-12-29 10:00Z", "at").time)
+    GTEST_SKIP() << "no tzdata";
+  EXPECT_NE(why_not("2011-12-30 12:00"), "");
 }
 
 TEST(Moment, RefusesWhatIsAmbiguous) {
