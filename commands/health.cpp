@@ -7,6 +7,7 @@
 #include "command/screen.h"
 #include "command/work.h"
 #include "ensemble/deep_health.h"
+#include "ensemble/member_sessions.h"
 #include "ensemble/server_command.h"
 #include "node/node_json.h"
 #include "tree/tree_health.h"
@@ -14,9 +15,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace zksh::command_health {
 namespace {
+
+using namespace std::chrono_literals;
 
 struct Args {
   std::vector<std::string> hosts;
@@ -65,6 +70,9 @@ std::string problem_of(const MemberHealth& member) {
 
 ColumnValue is_member(const MemberHealth& member) { return {"", Json(member.member)}; }
 ColumnValue serves(const MemberHealth& member) { return {"", Json(member.serves())}; }
+ColumnValue opens_session(const MemberHealth& member) {
+  return {"", member.session ? Json(*member.session) : Json()};
+}
 
 ColumnList<MemberHealth> member_columns() {
   using Member = MemberHealth;
@@ -72,6 +80,7 @@ ColumnList<MemberHealth> member_columns() {
       {.title = "server", .key = "server", .value = &Member::name},
       {.title = "id", .key = "serverId", .value = &Member::id, .right = true, .gives_way = 2},
       {.key = "serves", .value = serves, .plain = false},
+      {.key = "opensSession", .value = opens_session, .plain = false},
       {.key = "member", .value = is_member, .plain = false},
       {.title = "role", .key = "role", .value = &Member::role},
       {.key = "serverVersion", .value = &Member::version, .plain = false},
@@ -128,24 +137,38 @@ std::string place_text(const HealthFinding& finding) {
          (finding.path.empty() ? "" : ": ");
 }
 
-/// Checks that were not possible for the same reason share a line.
+/// Checks that were not possible for the same reason share a line, whatever the servers: what is
+/// in parentheses differs between these.
 void print_unchecked(Context& cx, const DeepHealth& deep) {
-  std::vector<std::pair<std::string, std::vector<std::string_view>>> reasons;
+  struct Reason {
+    std::string text;  ///< whole
+    std::vector<std::string_view> checks{};
+    std::set<std::string> servers{};
+  };
+  std::map<std::string, Reason> reasons;
+  std::vector<const Reason*> in_order;
   for (const auto& each : deep.unchecked()) {
-    const auto reason = each.server + (each.server.empty() ? "" : ": ") + each.reason;
-    auto found = std::ranges::find(reasons, reason, [](const auto& known) { return known.first; });
-    if (found == reasons.end()) found = reasons.insert(found, {reason, {}});
+    const auto [place, fresh] =
+        reasons.try_emplace(each.reason.substr(0, each.reason.find(" (")), Reason{each.reason});
+    auto& reason = place->second;
+    if (fresh) in_order.push_back(&reason);
     const auto name = name_of(check_names, each.check);
-    if (std::ranges::find(found->second, name) == found->second.end())
-      found->second.push_back(name);
+    if (std::ranges::find(reason.checks, name) == reason.checks.end())
+      reason.checks.push_back(name);
+    if (!each.server.empty()) reason.servers.insert(each.server);
   }
-  for (const auto& [reason, names] : reasons)
-    cx.out.line("not checked: {}: {}", fmt::join(names, ", "), cx.out.shown(reason));
+  for (const auto* const reason : in_order)
+    cx.out.line("not checked: {}: {}{}{}", fmt::join(reason->checks, ", "),
+                cx.out.shown(fmt::format("{}", fmt::join(reason->servers, ", "))),
+                reason->servers.empty() ? "" : ": ", cx.out.shown(reason->text));
 }
 
 void print_deep(Context& cx, const DeepHealth& deep) {
   const auto findings = deep.findings();
-  cx.out.line("deep: {} of {} checks passed", deep.passed().size(), check_names.size());
+  std::vector<std::string_view> passed;
+  for (const auto check : deep.passed()) passed.push_back(name_of(check_names, check));
+  cx.out.line("checked, and well: {}",
+              passed.empty() ? "nothing" : fmt::format("{}", fmt::join(passed, ", ")));
   for (const auto& finding : findings) {
     cx.out.line("- {}", cx.out.shown(place_text(finding) + finding.problem +
                                      sessions_text(finding.sessions)));
@@ -287,7 +310,10 @@ int run(Context& cx, const Args& a) {
   const auto asked = servers_to_ask(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
-  auto health = judge(mapped(all.members, read_health), all.membership, limits);
+  auto members = mapped(all.members, read_health);
+  try_sessions(cx.client, all.members, members, a.timeout ? patience_of(a.timeout, 1s) : 1s,
+               cx.stop);
+  auto health = judge(std::move(members), all.membership, limits);
   if (!all.mute.empty() && a.hosts.empty())
     health.notes.push_back(
         fmt::format("{} does not allow conf (4lw.commands.whitelist), so members that the connect "
@@ -317,8 +343,11 @@ extern const Command health_command = make_command<Args>(
      .details =
          "Asks every member of the ensemble and prints a table: role, last transaction (zxid), "
          "transactions behind the leader, connections, outstanding requests, and latency since the "
-         "start. Below it come the verdict and the problems found. No session is needed, except "
-         "for --deep. zksh uses the four-letter words srvr, mntr and conf; where a server's "
+         "start. Below it come the verdict and the problems found. To see that clients can "
+         "connect, "
+         "it opens a session with each member that serves, and closes it at once; one that opens "
+         "none within a second, or -t, does not serve. zksh uses the four-letter words srvr, mntr "
+         "and conf; where a server's "
          "whitelist does not allow them, it asks the AdminServer (see `help 4lw`).\n\nThe exit "
          "status is 0 (healthy) if "
          "every member serves and all followers are in sync with the leader. It is 1 (degraded) if "

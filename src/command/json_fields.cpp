@@ -90,6 +90,7 @@ constexpr auto shared_fields = std::to_array<JsonField>({
     {"ok", "integer", "Commands that succeeded."},
     {"op", "string", "The operation: create, set, delete, check or another."},
     {"openFiles", "integer?", "How many files the server has open."},
+    {"opensSession", "boolean?", "Whether the server opens sessions; null: none was tried."},
     {"otherWatchers", "integer?", "Watchers of the contender that are not contenders themselves."},
     {"outstanding", "integer?", "Outstanding requests of the server."},
     {"owner", "data", "The contender's own data, at most 4096 bytes."},
@@ -176,7 +177,8 @@ constexpr auto objects = std::to_array<JsonObject>({
     {"Identity", "scheme id", "An identity of a session."},
     {"Link", "session path held", "A session that holds one lock and waits for another."},
     {"Member",
-     "server serverId serves member role serverVersion zxid behind connections outstanding "
+     "server serverId serves opensSession member role serverVersion zxid behind connections "
+     "outstanding "
      "meanLatencyUs "
      "maxLatencyUs nodes watchCount pendingSyncs openFiles maxFiles problem",
      "A server of the ensemble."},

@@ -35,6 +35,7 @@ class MemberCheck {
   MemberCheck(const MemberDetails& member, DeepHealth& deep) : member_(member), deep_(deep) {}
 
   void run() {
+    sessions();
     counters();
     clients();
     descriptors();
@@ -62,6 +63,17 @@ class MemberCheck {
                   : is_old ? "ZooKeeper before 3.6 does not count them"
                            : fmt::format("its mntr has no {}", key));
     return value;
+  }
+
+  /// A server may answer words while nobody can connect, as after all of them were frozen.
+  void sessions() {
+    if (!member_.health.session) return cannot(Check::Sessions, "no session was tried");
+    if (*member_.health.session) return;
+    find({.check = Check::Sessions,
+          .problem = member_.health.problem,
+          .measured = member_.health.outstanding,
+          .remedy = "Look in its log and the leader's for requests that are not committed; restart "
+                    "the leader, and then the server, if it stays so."});
   }
 
   /// Counters since the server's start that stay 0 on a server without trouble.
@@ -267,9 +279,10 @@ class DigestComparison {
   std::size_t members_ = 0;
 };
 
-constexpr std::array server_checks{Check::Errors,  Check::LargeRequests, Check::RefusedConnections,
-                                   Check::Clients, Check::Descriptors,   Check::Logs,
-                                   Check::Secrets, Check::Digests};
+constexpr std::array server_checks{
+    Check::Sessions, Check::Errors,      Check::LargeRequests, Check::RefusedConnections,
+    Check::Clients,  Check::Descriptors, Check::Logs,          Check::Secrets,
+    Check::Digests};
 
 }  // namespace
 
@@ -359,7 +372,7 @@ std::vector<MemberDetails> ask_details(const EnsembleAnswers& all,
 void check_servers(const std::vector<MemberDetails>& members, DeepHealth& deep) {
   DigestComparison digests;
   for (const auto& member : members) {
-    if (member.health.serves()) {
+    if (member.health.serves() || member.health.session == false) {
       MemberCheck(member, deep).run();
       digests.add(member, deep);
       continue;

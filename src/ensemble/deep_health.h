@@ -18,6 +18,7 @@
 namespace zksh {
 
 enum class Check {
+  Sessions,
   Digests,
   Errors,
   LargeRequests,
@@ -31,8 +32,9 @@ enum class Check {
   Counters,
   Quotas
 };
-inline constexpr NamedValues<Check, 12> check_names{
-    {{"digests", Check::Digests},
+inline constexpr NamedValues<Check, 13> check_names{
+    {{"sessions", Check::Sessions},
+     {"digests", Check::Digests},
      {"errors", Check::Errors},
      {"large requests", Check::LargeRequests},
      {"refused connections", Check::RefusedConnections},

@@ -115,6 +115,7 @@ class Judge {
       judge_alone();
     else
       judge_ensemble();
+    if (health_.verdict != Verdict::NoQuorum) health_.summary += "; " + sessions();
     return std::move(health_);
   }
 
@@ -136,7 +137,9 @@ class Judge {
         [](const MemberHealth& each) { return each.member && each.serves() && each.votes(); });
     const auto standing =
         count_if([](const MemberHealth& each) { return each.role == "standalone"; });
-    alone_ = standing > 0 && standing == health_.serving;
+    alone_ = standing > 0 && std::ranges::none_of(all, [](const MemberHealth& each) {
+               return each.serves() && each.role != "standalone";
+             });
     const auto observers =
         count_if([](const MemberHealth& each) { return each.role == "observer"; });
     health_.voters = membership_ ? membership_->voters() : all.size() - observers;
@@ -175,6 +178,16 @@ class Judge {
                                      *member.open_files, *member.max_files));
   }
 
+  /// What is known of the sessions of the members that serve.
+  std::string sessions() const {
+    const auto tried = static_cast<std::size_t>(std::ranges::count_if(
+        health_.members,
+        [](const MemberHealth& each) { return each.member && each.serves() && each.session; }));
+    if (tried == 0) return "no session was tried";
+    if (tried < health_.serving) return fmt::format("sessions were tried at {} of these", tried);
+    return tried == 1 ? "it opens sessions" : "each opens sessions";
+  }
+
   void compare_versions() {
     std::set<std::string> versions;
     for (const auto& member : health_.members)
@@ -184,6 +197,12 @@ class Judge {
   }
 
   void judge_alone() {
+    if (health_.serving == 0) {
+      health_.verdict = Verdict::NoQuorum;
+      health_.summary = health_.members.size() == 1 ? "a standalone server, which opens no session"
+                                                    : "no server opens a session";
+      return;
+    }
     health_.summary = health_.members.size() == 1
                           ? "a standalone server, which is serving"
                           : fmt::format("{} of {} serving, each standalone", health_.serving,

@@ -19,11 +19,12 @@ namespace zksh {
 struct MemberHealth {
   std::string name;
   std::optional<std::int64_t> id{};
-  bool member = true;     ///< false: the ensemble's configuration does not name it (judge)
-  bool asked = true;      ///< false if its address is not known
-  bool answers = false;   ///< it answers, if only that it does not serve
-  std::string problem{};  ///< why it does not serve; empty if it does
-  std::string note{};     ///< what it is not allowed to report
+  bool member = true;             ///< false: the ensemble's configuration does not name it (judge)
+  bool asked = true;              ///< false if its address is not known
+  bool answers = false;           ///< it answers, if only that it does not serve
+  std::string problem{};          ///< why it does not serve; empty if it does
+  std::string note{};             ///< what it is not allowed to report
+  std::optional<bool> session{};  ///< whether it has opened one; nullopt: none was tried
   std::string role{};  ///< leader, follower, observer, standalone, read-only; empty: does not serve
   std::string version{};                 ///< "3.8.0"
   std::optional<std::int64_t> zxid{};    ///< of the last transaction it has seen

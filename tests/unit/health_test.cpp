@@ -57,7 +57,8 @@ TEST(Health, TheLeadersStaleCountIsAContradiction) {
   const auto health = judged({serving(1, "leader"), serving(2, "follower"), silent(3)});
   EXPECT_EQ(health.verdict, Verdict::Degraded);
   EXPECT_EQ(health.summary,
-            "2 of 3 members serve, a:2181 leads, and still counts 2 of 2 followers in sync");
+            "2 of 3 members serve, a:2181 leads, and still counts 2 of 2 followers in sync; no "
+            "session was tried");
 }
 
 // The answers of ZooKeeper 3.8 after `reconfig -remove 1`.
@@ -69,7 +70,8 @@ TEST(Health, AServerThatWasRemovedIsNotCounted) {
   auto health =
       judge({serving(1, "follower"), serving(2, "follower"), read_health(leader)}, left, {});
   EXPECT_EQ(health.verdict, Verdict::Healthy);
-  EXPECT_EQ(health.summary, "2 of 2 members serve, c:2181 leads, 1 of 1 followers in sync");
+  EXPECT_EQ(health.summary,
+            "2 of 2 members serve, c:2181 leads, 1 of 1 followers in sync; no session was tried");
   EXPECT_THAT(health.notes,
               ElementsAre("a:2181: not a member of the ensemble (any more), but it "
                           "still serves clients; stop it, or add it (help reconfig)"));
@@ -112,7 +114,8 @@ TEST(Health, AllServe) {
   const auto health =
       judged({serving(1, "leader"), serving(2, "follower"), serving(3, "follower")});
   EXPECT_EQ(health.verdict, Verdict::Healthy);
-  EXPECT_EQ(health.summary, "3 of 3 members serve, a:2181 leads, 2 of 2 followers in sync");
+  EXPECT_EQ(health.summary,
+            "3 of 3 members serve, a:2181 leads, 2 of 2 followers in sync; no session was tried");
   EXPECT_THAT(health.problems, IsEmpty());
 }
 
@@ -160,7 +163,45 @@ TEST(Health, AServerWithoutAQuorum) {
 TEST(Health, OneThatStandsAlone) {
   const auto health = judge({serving(1, "standalone")}, std::nullopt, {});
   EXPECT_EQ(health.verdict, Verdict::Healthy);
-  EXPECT_EQ(health.summary, "a standalone server, which is serving");
+  EXPECT_EQ(health.summary, "a standalone server, which is serving; no session was tried");
+}
+
+MemberHealth opening(MemberHealth member, bool opens) {
+  member.session = opens;
+  if (!opens) member.problem = "it opens no session";
+  return member;
+}
+
+TEST(Health, SaysWhetherSessionsWereOpened) {
+  const auto summary = [](std::vector<MemberHealth> members) {
+    const auto health = judged(std::move(members));
+    EXPECT_EQ(health.verdict, Verdict::Healthy);
+    return health.summary;
+  };
+  const auto leader = serving(1, "leader");
+  const auto other = serving(2, "follower");
+  const auto third = serving(3, "follower");
+  EXPECT_THAT(summary({opening(leader, true), opening(other, true), opening(third, true)}),
+              HasSubstr("; each opens sessions"));
+  EXPECT_THAT(summary({opening(leader, true), opening(other, true), third}),
+              HasSubstr("; sessions were tried at 2 of these"));
+  EXPECT_EQ(judge({opening(serving(1, "standalone"), true)}, std::nullopt, {}).summary,
+            "a standalone server, which is serving; it opens sessions");
+}
+
+TEST(Health, AServerThatOpensNoSessionDoesNotServe) {
+  const auto one =
+      judged({opening(serving(1, "leader"), true), opening(serving(2, "follower"), true),
+              opening(serving(3, "follower"), false)});
+  EXPECT_EQ(one.verdict, Verdict::Degraded);
+  EXPECT_THAT(one.problems, ElementsAre("c:2181: it opens no session"));
+  const auto all =
+      judged({opening(serving(1, "leader"), false), opening(serving(2, "follower"), false),
+              opening(serving(3, "follower"), false)});
+  EXPECT_EQ(all.verdict, Verdict::NoQuorum);
+  const auto alone = judge({opening(serving(1, "standalone"), false)}, std::nullopt, {});
+  EXPECT_EQ(alone.verdict, Verdict::NoQuorum);
+  EXPECT_EQ(alone.summary, "a standalone server, which opens no session");
 }
 
 TEST(Health, OnlyFollowersWereAsked) {
