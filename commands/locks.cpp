@@ -27,7 +27,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-r,-R,--recursive", a.recursive, "List all locks below the path, one a line.");
-  o.flag("-w,--watch", a.watch, "Update the view on every change, until Ctrl-C.");
+  o.flag("-w,--watch", a.watch, "Update the view on every change, until q or Ctrl-C.");
   o.flag("--watchers", a.watchers,
          "Ask the servers who watches whom (wchp), however many watches they have.");
   o.node("path", a.path, "The lock, or with -r the top of the subtree.");
@@ -82,7 +82,7 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
     if (!is_connected(cx.client.current_state())) continue;
     auto style = style_of(cx);
     style.changes = viewer.changes();
-    style.lines = std::max<std::size_t>(terminal_size().lines, 2) - 1;
+    style.lines = LivePicture::room();
     picture.draw(lock_picture(view, style));
   } while (!viewer.await_change(cx.stop, Clock::now() + between_drawings));
 }
@@ -190,7 +190,7 @@ int run(Context& cx, const Args& a) {
   if (!a.path) return show_own(cx);
   const auto path = cx.resolve(*a.path);
   if (a.recursive) return search(cx, path);
-  return a.watch ? show_live(cx, path, a) : show(cx, path, a);
+  return a.watch ? run_until_q(cx, [&] { return show_live(cx, path, a); }) : show(cx, path, a);
 }
 
 }  // namespace

@@ -45,12 +45,18 @@ class Viewer {
     if (interval_ < 100ms) throw ValueError("-i must be at least 100ms");
   }
 
-  /// Blocks until an interval has passed since the look before, and the servers have answered.
+  /// Waits until an interval has passed since the last look. Returns false before that if the
+  /// terminal's size is no longer this.
+  bool await_turn(TerminalSize size) {
+    const bool resized = cx_.client.monitor().wait_until(
+        cx_.stop, looked_ + interval_,
+        [&](const Monitor::Held&) { return !(terminal_size() == size); });
+    if (cx_.stop.stop_requested()) throw Cancelled();
+    return !resized;
+  }
+
+  /// Blocks until the servers have answered.
   EnsembleLoad look() {
-    if (looked_ != Clock::time_point()) {
-      cx_.client.monitor().sleep_until(cx_.stop, looked_ + interval_);
-      if (cx_.stop.stop_requested()) throw Cancelled();
-    }
     looked_ = Clock::now();
     const bool with_names =
         names_asked_ == Clock::time_point() || looked_ > names_asked_ + names_stay;
@@ -240,23 +246,30 @@ int status_of(const EnsembleLoad& load) {
   return silent == 0 ? status::ok : status::failure;
 }
 
-int run(Context& cx, const Args& a) {
-  if (a.count && *a.count < 1) throw ValueError("-n must be at least 1");
+int show(Context& cx, const Args& a) {
   Viewer viewer(cx, a);
   LivePicture picture(cx.out);
   const bool in_place = LivePicture::possible(cx.out, cx.background);
   cx.allow_move();
-  auto load = viewer.look();
   for (std::int64_t number = 0;; ++number) {
-    if (in_place && !cx.was_suspended()) {
+    const auto load = viewer.look();
+    const auto draw = [&] {
       const auto size = terminal_size();
-      picture.draw(picture_of(load, size.columns, std::max<std::size_t>(size.lines, 2) - 1));
-    } else if (number > 0) {  // only then are there rates
+      if (in_place && !cx.was_suspended())
+        picture.draw(picture_of(load, size.columns, LivePicture::room()));
+      return size;
+    };
+    auto size = draw();
+    if (number > 0 && (!in_place || cx.was_suspended()))  // only then are there rates
       print(cx, load, number == 1);
-    }
     if (a.count && number >= *a.count) return status_of(load);
-    load = viewer.look();
+    while (!viewer.await_turn(size)) size = draw();
   }
+}
+
+int run(Context& cx, const Args& a) {
+  if (a.count && *a.count < 1) throw ValueError("-n must be at least 1");
+  return run_until_q(cx, [&] { return show(cx, a); });
 }
 
 }  // namespace
@@ -268,7 +281,8 @@ extern const Command top_command = make_command<Args>(
      .keywords = {"load", "busy", "requests", "clients", "monitor", "rate", "throughput"},
      .details =
          "Shows three tables, and shows them anew every two seconds, on a terminal in place, until "
-         "Ctrl-C: the servers with their requests per second, the mean time of these, connections "
+         "q or Ctrl-C: the servers with their requests per second, the mean time of these, "
+         "connections "
          "and watches; the clients, the busiest first, with their requests per second, the last of "
          "them, the session, its server, and its first ephemeral, which often has the client's "
          "name; and the nodes below / with the reads and writes per second of each and all below "

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -28,10 +29,14 @@ Fd foreground_terminal() {
 }
 
 /// Does not wait for a terminal that accepts no output.
-void set_modes(int fd, termios modes, bool hidden) {
+void set_modes(int fd, termios modes, const Questions::Question& question) {
   modes.c_lflag |= ICANON | ISIG | ECHO;
   modes.c_iflag |= ICRNL;
-  if (hidden) modes.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  const bool by_key = question.key != 0;
+  if (question.hidden || by_key) modes.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  if (by_key) modes.c_lflag &= ~static_cast<tcflag_t>(ICANON);
+  if (by_key) modes.c_cc[VMIN] = 1;
+  if (by_key) modes.c_cc[VTIME] = 0;
   tcsetattr(fd, TCSANOW, &modes);
   tcflush(fd, TCIFLUSH);
 }
@@ -66,10 +71,11 @@ void write_to(int fd, std::string_view text) {
 /// A question is asked while it lives.
 class Questions::Asking {
  public:
-  Asking(Questions& questions, const Asked& asked) : questions_(questions) {
+  Asking(Questions& questions, const Asked& asked)
+      : questions_(questions), wake_fd_(asked.wake_fd) {
     questions_.monitor_.with_lock([&](const Monitor::Held& held) {
       questions_.asked_(held) = asked;
-      set_modes(asked.fd, asked.before, asked.question.hidden);
+      set_modes(asked.fd, asked.before, asked.question);
     });
     questions_.queue_.add(Stream::Err, asked.question.json);
     eventfd_write(questions_.wake_fd_, 1);
@@ -79,13 +85,16 @@ class Questions::Asking {
   ~Asking() {
     questions_.monitor_.with_lock([&](const Monitor::Held& held) {
       auto& now = questions_.asked_(held);
-      tcsetattr(now->fd, TCSANOW, &now->before);
+      if (!now || now->wake_fd != wake_fd_) return;  // it was given up
+      // Else it has been restored; from the background, that would stop zksh.
+      if (!now->suspended) tcsetattr(now->fd, TCSANOW, &now->before);
       now.reset();
     });
   }
 
  private:
   Questions& questions_;
+  int wake_fd_;
 };
 
 bool Questions::possible() { return static_cast<bool>(foreground_terminal()); }
@@ -97,6 +106,7 @@ std::optional<std::string> Questions::ask(const Question& question, const std::s
   if (!terminal || tcgetattr(terminal.get(), &asked.before) != 0) return std::nullopt;
   const Asking asking(*this, asked);
   auto answer = read_line(asked);
+  if (question.key != 0) return answer;
   // The terminal has echoed no newline. After a line of JSON, the prompt has a line of its own.
   if ((question.hidden || !answer) && shows_prompt(question)) say(terminal.get(), "\n");
   return answer;
@@ -106,13 +116,18 @@ std::optional<std::string> Questions::ask(const Question& question, const std::s
 std::optional<std::string> Questions::read_line(const Asked& asked) {
   const StopFd stopped(asked.stop);
   while (true) {
-    std::array<pollfd, 3> waiting{{{.fd = asked.fd, .events = POLLIN, .revents = 0},
+    // A key is not worth being stopped in the background for, where a read stops the process.
+    const bool looks = asked.question.key == 0 || owns_terminal(asked.fd);
+    std::array<pollfd, 3> waiting{{{.fd = looks ? asked.fd : -1, .events = POLLIN, .revents = 0},
                                    {.fd = stopped.get(), .events = POLLIN, .revents = 0},
                                    {.fd = asked.wake_fd, .events = POLLIN, .revents = 0}}};
     poll(waiting.data(), waiting.size(), -1);
     if (waiting[1].revents != 0) throw Cancelled();
-    if (const auto went_on = take_typed(); went_on) {
+    eventfd_t news = 0;
+    eventfd_read(asked.wake_fd, &news);
+    if (const auto went_on = take_typed(asked.wake_fd); went_on) {
       if (!*went_on) return std::nullopt;
+      if (asked.question.key != 0) return std::string(1, asked.question.key);
       return monitor_.with_lock([&](const Monitor::Held& held) {
         auto line = asked_(held)->typed;
         line.resize(line.find('\n'));
@@ -122,10 +137,14 @@ std::optional<std::string> Questions::read_line(const Asked& asked) {
   }
 }
 
-/// Reads what the terminal has. Returns true if the line is whole, false at the end of the input.
-std::optional<bool> Questions::take_typed() {
+/// Reads what the terminal has. Returns true if the line is whole, or the key was typed, false at
+/// the end of the input, or if the question, which `wake_fd` tells from others, was given up.
+std::optional<bool> Questions::take_typed(int wake_fd) {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<bool> {
+    if (!asked_(held) || asked_(held)->wake_fd != wake_fd) return false;
     auto& asked = *asked_(held);
+    const auto key = asked.question.key;
+    if (key != 0 && (asked.suspended || !owns_terminal(asked.fd))) return std::nullopt;
     if (asked.typed.find('\n') == std::string::npos) {
       if (!is_ready(asked.fd, POLLIN)) return std::nullopt;
       std::array<char, 4096> block{};
@@ -135,6 +154,11 @@ std::optional<bool> Questions::take_typed() {
       if (asked.over) return false;
       asked.typed.append(block.data(), static_cast<std::size_t>(count));
     }
+    if (key != 0) {
+      const auto typed = std::exchange(asked.typed, {});
+      asked.over = typed.find(key) != std::string::npos;
+      return asked.over ? std::optional(true) : std::nullopt;
+    }
     asked.over = asked.typed.find('\n') != std::string::npos;
     return asked.over ? std::optional(true) : std::nullopt;  // Ctrl-D after some text
   });
@@ -142,6 +166,7 @@ std::optional<bool> Questions::take_typed() {
 
 /// If standard error is not the terminal, nobody sees its line of JSON there.
 bool Questions::shows_prompt(const Question& question) {
+  if (question.key != 0) return false;
   return question.json.empty() || isatty(STDERR_FILENO) == 0;
 }
 
@@ -163,7 +188,7 @@ int Questions::show(bool at_row_begin) {
 void Questions::hide() {
   monitor_.with_lock([&](const Monitor::Held& held) {
     auto& asked = asked_(held);
-    if (!asked || !asked->shown || !asked->is_open()) return;
+    if (!asked || !asked->shown || !asked->is_open() || asked->question.key != 0) return;
     if (!owns_terminal(asked->fd) || is_ready(asked->fd, POLLIN)) return;
     asked->typed += take_unfinished(asked->fd);
     if (asked->typed.find('\n') != std::string::npos) {
@@ -201,11 +226,29 @@ void Questions::resume() {
     auto& asked = asked_(held);
     // If continued in the background, leave the terminal alone: the read will stop zksh again.
     if (!asked || !owns_terminal(asked->fd)) return;
-    set_modes(asked->fd, asked->before, asked->question.hidden);
+    set_modes(asked->fd, asked->before, asked->question);
     asked->typed.clear();
     asked->shown = asked->suspended = false;
+    eventfd_write(asked->wake_fd, 1);
   });
   eventfd_write(wake_fd_, 1);
+}
+
+void Questions::give_up() {
+  monitor_.with_lock([&](const Monitor::Held& held) {
+    auto& asked = asked_(held);
+    if (!asked) return;
+    tcsetattr(asked->fd, TCSANOW, &asked->before);
+    eventfd_write(asked->wake_fd, 1);
+    asked.reset();
+  });
+}
+
+bool Questions::echoes() {
+  return monitor_.with_lock([&](const Monitor::Held& held) {
+    const auto& asked = asked_(held);
+    return !asked || (asked->question.key == 0 && !asked->question.hidden);
+  });
 }
 
 bool needs_confirmation(const Context& cx, bool yes) {

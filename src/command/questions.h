@@ -33,6 +33,7 @@ class Questions {
     std::string prompt;   ///< includes the separator from the answer
     std::string json{};   ///< printed on standard error instead of the prompt, unless empty
     bool hidden = false;  ///< the answer is not echoed
+    char key = 0;  ///< if set, this key alone is the answer; others are dropped, none is echoed
   };
   /// Asks the question and returns the line typed, without its newline. Discards what was typed
   /// before the question. nullopt after Ctrl-D, or if nobody can be asked. Blocks; throws Cancelled
@@ -44,6 +45,10 @@ class Questions {
   /// Main thread.
   void suspend();
   void resume();
+  /// Restores the terminal, and lets the question go without an answer. Main thread.
+  void give_up();
+  /// Whether the terminal echoes what is typed, such as ^C. Main thread.
+  bool echoes();
 
   /// Shows the question if it is not on the screen, with what has been typed. `at_row_begin`: the
   /// last output ended its line. Returns a descriptor that must become writable first, else -1.
@@ -73,7 +78,7 @@ class Questions {
 
   static bool shows_prompt(const Question& question);
   std::optional<std::string> read_line(const Asked& asked);
-  std::optional<bool> take_typed();
+  std::optional<bool> take_typed(int wake_fd);
   void say(int terminal, const std::string& text);
 
   Monitor& monitor_;

@@ -1,17 +1,24 @@
 // Screen: what the terminal shows: its size, colours, and pictures that are redrawn in place.
 #include "command/screen.h"
 
+#include "base/error.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "command/questions.h"
 #include "config/settings.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <clocale>
 #include <cstdlib>
 #include <langinfo.h>
+#include <stop_token>
 #include <string_view>
 #include <sys/ioctl.h>
+#include <thread>
+#include <utility>
 
 namespace zksh {
 
@@ -62,7 +69,23 @@ bool LivePicture::possible(const Output& out, bool background) {
          terminal_can_redraw();
 }
 
-void LivePicture::draw(const std::vector<std::string>& lines) {
+std::size_t LivePicture::room() {
+  constexpr std::size_t least = 3;  // a line of the picture, the last line, and the cursor's
+  return std::max(terminal_size().lines, least) - 2;
+}
+
+void LivePicture::draw(std::vector<std::string> lines) {
+  lines_ = lines;
+  constexpr std::string_view leave = "q ends it";
+  lines.emplace_back(leave.substr(0, terminal_size().columns));
+  redraw(lines);
+}
+
+LivePicture::~LivePicture() {
+  if (!widths_.empty() && out_.printed() == printed_) redraw(lines_);
+}
+
+void LivePicture::redraw(const std::vector<std::string>& lines) {
   const auto columns = terminal_size().columns;
   std::size_t rows = 0;
   if (out_.printed() == printed_)
@@ -80,6 +103,39 @@ void LivePicture::draw(const std::vector<std::string>& lines) {
   text += "\x1b[J";
   out_.out(text);
   printed_ = out_.printed();
+}
+
+int run_until_q(Context& cx, const std::function<int()>& body) {
+  if (!LivePicture::possible(cx.out, cx.background)) return body();
+  std::stop_source source;
+  const std::stop_callback forward(cx.stop, [source]() mutable { source.request_stop(); });
+  const auto before = std::exchange(cx.stop, source.get_token());
+  std::atomic<bool> left = false;
+  std::jthread keys([&, source](const std::stop_token& over) mutable {
+    try {
+      if (!cx.services.questions.ask({.prompt = {}, .key = 'q'}, over)) return;
+      left = true;
+      source.request_stop();
+    } catch (const Cancelled&) {
+      // The body has ended first.
+    }
+  });
+  const auto restored = [&](int status) {
+    keys.request_stop();
+    keys.join();  // the terminal is as it was
+    cx.stop = before;
+    return status;
+  };
+  try {
+    return restored(body());
+  } catch (const Cancelled&) {
+    restored(status::ok);
+    if (!left) throw;
+    return status::ok;
+  } catch (...) {
+    restored(status::ok);
+    throw;
+  }
 }
 
 bool use_color(std::string_view choice, bool on_terminal) {

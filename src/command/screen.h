@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -15,6 +16,8 @@ namespace zksh {
 struct TerminalSize {
   std::size_t columns = 80;
   std::size_t lines = 24;
+
+  bool operator==(const TerminalSize&) const = default;
 };
 /// The size of the terminal behind a descriptor; 80 by 24 if unknown.
 TerminalSize terminal_size(int fd = STDOUT_FILENO);
@@ -37,21 +40,34 @@ class LivePicture {
  public:
   /// Draws through `out`, which must be a terminal.
   explicit LivePicture(Output& out) : out_(out) {}
+  LivePicture(const LivePicture&) = delete;
+  LivePicture& operator=(const LivePicture&) = delete;
+  /// Takes the last line away, if nothing was printed below it.
+  ~LivePicture();
   /// Whether results are drawn in place: for a person, on a terminal that a foreground command has.
   static bool possible(const Output& out, bool background);
 
-  /// Draws over the previous picture, or below it if something else was printed meanwhile. The
-  /// lines must fit the terminal's width, and must be fewer than its lines. Leaves the cursor below
-  /// them.
-  void draw(const std::vector<std::string>& lines);
+  /// Draws over the previous picture, or below it if something else was printed meanwhile, and says
+  /// in a last line how to leave. The lines must fit the terminal's width, and be no more than
+  /// room(). Leaves the cursor below them.
+  void draw(std::vector<std::string> lines);
+  static std::size_t room();
 
  private:
+  void redraw(const std::vector<std::string>& lines);
+
   Output& out_;
+  std::vector<std::string> lines_;   ///< of the picture
   std::vector<std::size_t> widths_;  ///< of the lines on the screen
   std::uint64_t printed_ = 0;        ///< bytes printed by anybody when the last picture was drawn
 };
 
 struct Context;
+
+/// Runs `body`, which draws a LivePicture again and again. On the terminal, keys are not echoed
+/// then, and q requests the stop of the Context, after which this returns 0. Ctrl-C and Ctrl-Z do
+/// what they do. Throws what `body` throws.
+int run_until_q(Context& cx, const std::function<int()>& body);
 
 /// `choice` is the value of the setting `color`. auto means: on a terminal that is not dumb, unless
 /// NO_COLOR is set (no-color.org).

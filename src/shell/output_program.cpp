@@ -33,11 +33,14 @@ bool is_raw(int terminal) {
 /// On a smaller screen a pager could show nothing but its own prompt.
 constexpr std::size_t fewest_rows = 2;
 
+/// With a prompt that says how to leave it.
+constexpr std::string_view usual_pager = "less -FIRX '-Ps?e(END) .q ends it, h helps'";
+
 std::string wanted_pager(const std::string& setting) {
   if (!setting.empty()) return setting;
   for (const char* const name : {"ZKSH_PAGER", "PAGER"})
     if (const char* const value = std::getenv(name)) return value;
-  return "less -FIRX";
+  return std::string(usual_pager);
 }
 
 /// Whether the program seems to exist.
@@ -49,7 +52,8 @@ bool may_run(const std::string& name) {
 OutputProgram::Plan whole_screen(OutputProgram::Plan plan) {
   plan.whole_screen = true;
   // Without a shell in between, a pager that is asked to end can restore the screen first.
-  if (plan.line.find_first_of("$`\"'\\=(){}<>|&;*?[]~#!\n") == std::string::npos)
+  if (plan.line == usual_pager ||
+      plan.line.find_first_of("$`\"'\\=(){}<>|&;*?[]~#!\n") == std::string::npos)
     plan.line.insert(0, "exec ");
   return plan;
 }

@@ -287,7 +287,10 @@ class Supervisor {
       if (signals.offer(signal)) return;
       if (signal == ended_by && Clock::now() < ended_at + one_signal) return;
       // A name look-up cannot be interrupted; the second Ctrl-C does not wait for it.
-      if (ended_by != 0) _exit(status::signal_base + signal);
+      if (ended_by != 0) {
+        questions.suspend();
+        _exit(status::signal_base + signal);
+      }
       ended_by = signal;
       ended_at = Clock::now();
       printer.end_notice();
@@ -309,6 +312,7 @@ class Supervisor {
       questions.resume();
     };
     events.resume = [&] { questions.resume(); };
+    events.resize = [&] { monitor.change([](const Monitor::Held&) {}); };
     events.out_failed = [&](int error) {
       if (error != EPIPE)
         queue.add(Stream::Err,

@@ -133,7 +133,10 @@ int Shell::run() {
   events.input = [this] { editor_.feed(); };
   events.interrupt = [this] { interrupt(); };
   events.end = [this](int signal) { end(signal); };
-  events.resize = [this] { editor_.resize(); };
+  events.resize = [this] {
+    editor_.resize();
+    monitor_.change([](const Monitor::Held&) {});  // a picture waits for that, too
+  };
   events.suspend = [this] { suspend(); };
   events.resume = [this] {
     around_.services.questions.resume();
@@ -366,7 +369,8 @@ void Shell::interrupt() {
     return;
   }
   // The terminal has echoed ^C.
-  around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+  if (around_.services.questions.echoes())
+    around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
   command_->stop();
   // A name look-up cannot be interrupted; a repeated Ctrl-C exits.
   if (++interrupts_ == 3) {
@@ -407,7 +411,8 @@ void Shell::suspend() {
   if (command_ && !command_->status() && way != Suspension::Way::StopZksh) {
     suspension_->done = true;
     // The terminal has shown ^Z.
-    around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
+    if (around_.services.questions.echoes())
+      around_.services.queue.add(isatty(STDOUT_FILENO) ? Stream::Out : Stream::Err, "\n");
     if (way == Suspension::Way::Move)
       move_to_background();
     else
@@ -423,6 +428,7 @@ void Shell::suspend() {
 }
 
 void Shell::move_to_background() {
+  around_.services.questions.give_up();
   *job_number_ = background_.adopt(std::move(command_), command_line_);
   if (!suspension_->notice.empty()) report(around_, suspension_->notice);
   status_ = status::ok;

@@ -33,6 +33,36 @@ class LiveTop(ShellTest):
         screen.keys("C-c")
         self.wait_prompt(screen, 1)
 
+    def test_q_ends_it_and_no_key_is_echoed(self):
+        screen = self.start(width=120, height=24)
+        screen.type("top -i 60s\n")
+        screen.wait_for("requests/s")
+        self.assertEqual("q ends it", screen.lines()[-1])
+        screen.type("hj\n")
+        screen.resize(100, 20)
+
+        def is_redrawn(s):
+            lines = s.lines()
+            return (len(lines) == 19 and lines[-1] == "q ends it" and lines[0].startswith("server  ") and
+                    sum("server  " in line[:8] for line in lines) == 1)
+        screen.wait_for(is_redrawn)
+        self.assertFalse(any(line.startswith(("h", "j")) for line in screen.lines()), screen.text())
+        screen.type("q")
+        self.wait_prompt(screen, 1)
+        self.assertNotIn("q ends it", screen.text())
+        self.assertEqual(self.run_line(screen, "echo back", 1), ["back"])
+
+    def test_the_background_has_no_keys(self):
+        """Ctrl-Z gives the terminal to the prompt, with its echo."""
+        screen = self.start(width=120, height=24)
+        screen.type("top -i 60s\n")
+        screen.wait_for("requests/s")
+        screen.keys("C-z")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.run_line(screen, "echo quick", 1), ["quick"])
+        screen.type("kill %1\n")
+        screen.wait_for("killed")
+
     def test_a_narrow_screen(self):
         screen = self.start(width=44, height=12)
         screen.type("top -i 200ms -n 5\n")
