@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace zksh {
 
@@ -10,7 +11,7 @@ struct Password {
   std::string from{};  ///< what gives it, for messages
 };
 
-/// All files are PEM, or PKCS#12.
+/// All files are PEM, or PKCS#12. If `ca` has revocation lists (PEM), they are checked.
 struct TlsSettings {
   bool on = false;
   std::string ca{};           ///< trusted authorities; empty: the system's
@@ -20,6 +21,10 @@ struct TlsSettings {
   Password key_password{};    ///< of the key, or of a PKCS#12 file with both
   bool verify = true;         ///< check the server's certificate and the name in it
   bool verify_name = true;    ///< check the name; only with `verify`
+  bool must_revoke = false;   ///< `ca` must have revocation lists
+  bool tls12 = true;          ///< TLS 1.2 may be used; or else the next
+  bool tls13 = true;
+  std::vector<std::string> ciphers{};  ///< the suites, by their standard names; empty: OpenSSL's
 };
 
 struct SaslSettings {

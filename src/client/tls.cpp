@@ -16,6 +16,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <system_error>
@@ -30,27 +31,33 @@ namespace {
 #define ZKSH_OPEN_SSL(each)                                                                        \
   each(ASN1_OCTET_STRING_free) each(ASN1_STRING_get0_data) each(ASN1_STRING_length) each(          \
       BIO_ctrl_pending) each(BIO_free) each(BIO_new) each(BIO_new_mem_buf) each(BIO_read)          \
-      each(BIO_s_mem) each(BIO_write) each(ERR_clear_error) each(ERR_peek_error) each(             \
-          ERR_peek_last_error) each(ERR_reason_error_string) each(EVP_PKEY_free)                   \
-          each(GENERAL_NAMES_free) each(OPENSSL_sk_free) each(OPENSSL_sk_num) each(                \
-              OPENSSL_sk_pop_free) each(OPENSSL_sk_value) each(PKCS12_free) each(PKCS12_parse)     \
-              each(SSL_CTX_ctrl) each(SSL_CTX_free) each(SSL_CTX_get_cert_store)                   \
-                  each(SSL_CTX_load_verify_locations) each(SSL_CTX_new) each(                      \
-                      SSL_CTX_set_default_passwd_cb) each(SSL_CTX_set_default_passwd_cb_userdata)  \
-                      each(SSL_CTX_set_default_verify_paths) each(SSL_CTX_set_verify)              \
-                          each(SSL_CTX_use_PrivateKey) each(SSL_CTX_use_PrivateKey_file) each(     \
-                              SSL_CTX_use_certificate) each(SSL_CTX_use_certificate_chain_file)    \
-                              each(SSL_ctrl) each(SSL_do_handshake) each(SSL_free)                 \
-                                  each(SSL_get0_peer_certificate) each(SSL_get_error) each(        \
-                                      SSL_get_verify_result) each(SSL_new) each(SSL_pending)       \
-                                      each(SSL_read) each(SSL_set_bio) each(SSL_set_connect_state) \
-                                          each(SSL_write) each(TLS_client_method)                  \
-                                              each(X509_STORE_add_cert) each(X509_check_host)      \
-                                                  each(X509_check_ip_asc) each(X509_free)          \
-                                                      each(X509_get_ext_d2i)                       \
-                                                          each(X509_verify_cert_error_string)      \
-                                                              each(a2i_IPADDRESS)                  \
-                                                                  each(d2i_PKCS12_bio)
+      each(BIO_s_mem) each(BIO_write) each(ERR_clear_error) each(ERR_peek_error)                   \
+          each(ERR_peek_last_error) each(ERR_reason_error_string) each(EVP_PKEY_free) each(        \
+              GENERAL_NAMES_free) each(OPENSSL_cipher_name) each(OPENSSL_sk_free)                  \
+              each(OPENSSL_sk_num) each(OPENSSL_sk_pop_free) each(OPENSSL_sk_value) each(          \
+                  OSSL_PROVIDER_try_load) each(PKCS12_free) each(PKCS12_parse) each(SSL_CTX_ctrl)  \
+                  each(SSL_CTX_free) each(SSL_CTX_get_cert_store) each(                            \
+                      SSL_CTX_load_verify_locations) each(SSL_CTX_new)                             \
+                      each(SSL_CTX_set_cipher_list) each(SSL_CTX_set_ciphersuites) each(           \
+                          SSL_CTX_set_default_passwd_cb)                                           \
+                          each(SSL_CTX_set_default_passwd_cb_userdata) each(                       \
+                              SSL_CTX_set_default_verify_paths) each(SSL_CTX_set_options)          \
+                              each(SSL_CTX_set_verify) each(SSL_CTX_use_PrivateKey) each(          \
+                                  SSL_CTX_use_PrivateKey_file) each(SSL_CTX_use_certificate)       \
+                                  each(SSL_CTX_use_certificate_chain_file) each(SSL_ctrl) each(    \
+                                      SSL_do_handshake) each(SSL_free)                             \
+                                      each(SSL_get0_peer_certificate) each(SSL_get_error) each(    \
+                                          SSL_get_verify_result) each(SSL_new) each(SSL_pending)   \
+                                          each(SSL_read) each(SSL_set_bio)                         \
+                                              each(SSL_set_connect_state) each(SSL_write) each(    \
+                                                  TLS_client_method) each(X509_STORE_add_cert)     \
+                                                  each(X509_STORE_set_flags) each(X509_check_host) \
+                                                      each(X509_check_ip_asc) each(X509_free)      \
+                                                          each(X509_get_ext_by_NID)                \
+                                                              each(X509_get_ext_d2i) each(         \
+                                                                  X509_verify_cert_error_string)   \
+                                                                  each(a2i_IPADDRESS)              \
+                                                                      each(d2i_PKCS12_bio)
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name that is declared has none.
 struct OpenSsl {
@@ -121,6 +128,15 @@ bool is_java_store(std::string_view bytes) {
 
 bool is_pem(std::string_view bytes) { return bytes.find("-----BEGIN") != std::string_view::npos; }
 
+constexpr std::string_view old_cipher =
+    "it is encrypted with an old cipher (RC2-40, of Java before 8u301 and OpenSSL before 3), which "
+    "OpenSSL reads only with its legacy provider; convert it once with\n"
+    "  keytool -importkeystore -srckeystore {file} -destkeystore store.p12 -deststoretype PKCS12\n"
+    "of a newer Java, or, where that provider is (Debian: the package openssl-provider-legacy), "
+    "with\n"
+    "  openssl pkcs12 -legacy -in {file} -nodes | openssl pkcs12 -export -out store.p12\n"
+    "and name store.p12 here";
+
 /// A PKCS#12 file: a key and its certificate, and the certificates of authorities.
 class Pkcs12 {
  public:
@@ -135,12 +151,16 @@ class Pkcs12 {
           fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no "
                       "certificate in it)",
                       what, file));
-    const bool parsed =
-        ssl_.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_);
+    const auto parse = [&] {
+      return ssl_.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_) == 1;
+    };
+    const bool parsed = parse() || (is_cipher_missing() && use_old_ciphers() && parse());
     ssl_.PKCS12_free(store);
-    if (!parsed)
-      throw UsageError(
-          fmt::format("{} {} cannot be used: {}", what, file, wrong_password(password)));
+    if (parsed) return;
+    throw UsageError(fmt::format("{} {} cannot be used: {}", what, file,
+                                 is_cipher_missing()
+                                     ? fmt::format(fmt::runtime(old_cipher), fmt::arg("file", file))
+                                     : wrong_password(password)));
   }
   Pkcs12(const Pkcs12&) = delete;
   Pkcs12& operator=(const Pkcs12&) = delete;
@@ -157,6 +177,23 @@ class Pkcs12 {
   X509* other(int i) const { return static_cast<X509*>(ssl_.OPENSSL_sk_value(stack(), i)); }
 
  private:
+  /// Whether parsing has failed for that. The password was right then: the authentication code over
+  /// all is checked first.
+  bool is_cipher_missing() const {
+    return ERR_GET_REASON(ssl_.ERR_peek_error()) == ERR_R_UNSUPPORTED;
+  }
+
+  /// Lets OpenSSL 3 decrypt what older programs have encrypted; false if it cannot.
+  bool use_old_ciphers() const {
+#ifdef ZKSH_PORTABLE
+    return false;  // the provider is a library, and would bring another libcrypto with it
+#else
+    if (ssl_.OSSL_PROVIDER_try_load(nullptr, "legacy", 1) == nullptr) return false;
+    ssl_.ERR_clear_error();
+    return true;
+#endif
+  }
+
   OPENSSL_STACK* stack() const { return reinterpret_cast<OPENSSL_STACK*>(others_); }
 
   const OpenSsl& ssl_ = open_ssl();
@@ -187,14 +224,23 @@ std::string store_of(const std::string& what, const std::string& file) {
 void load_authorities(SSL_CTX* context, const TlsSettings& settings) {
   const auto& ssl = open_ssl();
   constexpr auto what = "the file of authorities";
+  const auto bytes = settings.ca.empty() ? "" : store_of(what, settings.ca);
+  const bool revokes = bytes.find("-----BEGIN X509 CRL-----") != std::string::npos;
+  if (settings.must_revoke && !revokes)
+    throw UsageError(fmt::format(
+        "zookeeper.ssl.crl=true needs revocation lists, which zksh does not download: append them "
+        "(PEM) to the file of the authorities{}{}",
+        settings.ca.empty() ? "" : ", ", settings.ca));
   if (settings.ca.empty()) {
     ssl.SSL_CTX_set_default_verify_paths(context);
     return;
   }
-  const auto bytes = store_of(what, settings.ca);
   if (is_pem(bytes)) {
     if (ssl.SSL_CTX_load_verify_locations(context, settings.ca.c_str(), nullptr) != 1)
       refuse(what, settings.ca);
+    if (revokes)
+      ssl.X509_STORE_set_flags(ssl.SSL_CTX_get_cert_store(context),
+                               X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
     return;
   }
   const Pkcs12 store(what, settings.ca, bytes, settings.ca_password);
@@ -252,6 +298,42 @@ void load_certificate(SSL_CTX* context, const TlsSettings& settings) {
     ssl.SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, store.other(i));
 }
 
+/// The cipher suites, and the versions that remain with these.
+void restrict_ciphers(SSL_CTX* context, const TlsSettings& settings, bool& tls12, bool& tls13) {
+  const auto& ssl = open_ssl();
+  if (settings.ciphers.empty()) return;
+  std::string old_names;  // OpenSSL has its own for those of TLS 1.2
+  std::string new_names;
+  for (const auto& name : settings.ciphers) {
+    if (name == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;
+    const std::string known = ssl.OPENSSL_cipher_name(name.c_str());
+    if (known == "(NONE)") throw UsageError("zookeeper.ssl.ciphersuites: OpenSSL has no " + name);
+    auto& names = name.find("_WITH_") == std::string::npos ? new_names : old_names;
+    names += (names.empty() ? "" : ":") + known;
+  }
+  tls12 = tls12 && !old_names.empty();
+  tls13 = tls13 && !new_names.empty();
+  const bool usable = (tls12 || tls13) &&
+                      (!tls12 || ssl.SSL_CTX_set_cipher_list(context, old_names.c_str()) == 1) &&
+                      (!tls13 || ssl.SSL_CTX_set_ciphersuites(context, new_names.c_str()) == 1);
+  if (!usable)
+    throw UsageError(
+        "zookeeper.ssl.ciphersuites has none that OpenSSL uses with the versions that "
+        "zookeeper.ssl.enabledProtocols or zookeeper.ssl.protocol allows");
+}
+
+void restrict_versions(SSL_CTX* context, const TlsSettings& settings) {
+  const auto& ssl = open_ssl();
+  auto tls12 = settings.tls12;
+  auto tls13 = settings.tls13;
+  restrict_ciphers(context, settings, tls12, tls13);
+  if (!tls13) ssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, TLS1_2_VERSION, nullptr);
+  if (!tls12) ssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION, nullptr);
+  // A server that asks for a new handshake would take a request's place, and could show another
+  // certificate, whose name nobody has checked.
+  ssl.SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
 std::shared_ptr<SSL_CTX> make_context(const TlsSettings& settings) {
   const auto& ssl = open_ssl();
   ssl.ERR_clear_error();
@@ -259,6 +341,7 @@ std::shared_ptr<SSL_CTX> make_context(const TlsSettings& settings) {
   if (!context) throw Error("OpenSSL cannot be used: " + last_reason());
   ssl.SSL_CTX_set_verify(context.get(), settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE,
                          nullptr);
+  restrict_versions(context.get(), settings);
   load_authorities(context.get(), settings);
   if (!settings.certificate.empty()) load_certificate(context.get(), settings);
   return context;
@@ -271,10 +354,23 @@ bool is_certificate_address(const std::string& host) {
   return bytes != nullptr;
 }
 
+/// A host as certificates and TLS's server name have it: without the final dot of a whole name and
+/// the interface of a local address.
+std::string certified_form(std::string host) {
+  if (host.find(':') != std::string::npos) return host.substr(0, host.find('%'));
+  if (host.size() > 1 && host.ends_with('.')) host.pop_back();
+  return host;
+}
+
+/// Compared by OpenSSL. Its SSL_set1_host would do the same in the handshake, but cannot take an
+/// address or a name, whichever fits, nor leave the subject alone only where other names are.
 bool is_for(X509* certificate, const std::string& host) {
-  return is_certificate_address(host)
-             ? open_ssl().X509_check_ip_asc(certificate, host.c_str(), 0) == 1
-             : open_ssl().X509_check_host(certificate, host.c_str(), 0, 0, nullptr) == 1;
+  const auto& ssl = open_ssl();
+  if (is_certificate_address(host)) return ssl.X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
+  unsigned flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS;
+  if (ssl.X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1) >= 0)
+    flags |= X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
+  return ssl.X509_check_host(certificate, host.c_str(), 0, flags, nullptr) == 1;
 }
 
 /// The first names in a certificate, which may be an impostor's: escapes them for terminals.
@@ -297,6 +393,21 @@ std::string names_in(X509* certificate) {
   }
   ssl.GENERAL_NAMES_free(names);
   return text;
+}
+
+/// What helps if a certificate is refused for this; "" if nothing does here.
+std::string_view remedy_of(long verified) {
+  switch (verified) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+    case X509_V_ERR_CERT_REVOKED:
+      return "";
+    case X509_V_ERR_UNABLE_TO_GET_CRL:
+    case X509_V_ERR_CRL_HAS_EXPIRED:
+      return "; the file of --tls-ca needs a revocation list of each authority that is in force";
+    default:
+      return "; --tls-ca names the authorities to trust";
+  }
 }
 
 constexpr std::string_view hang_up =
@@ -391,7 +502,9 @@ void Tls::read_again() {
 void TlsConnection::Free::operator()(ssl_st* ssl) const { open_ssl().SSL_free(ssl); }
 
 TlsConnection::TlsConnection(Tls& tls, std::vector<std::string> hosts, std::string address)
-    : tls_(tls), hosts_(std::move(hosts)), address_(std::move(address)) {}
+    : tls_(tls), hosts_(std::move(hosts)), address_(std::move(address)) {
+  for (auto& host : hosts_) host = certified_form(std::move(host));
+}
 
 void TlsConnection::start() {
   if (ssl_) return;
@@ -447,11 +560,8 @@ std::string TlsConnection::reason() const {
   const auto verified = ssl.SSL_get_verify_result(ssl_.get());
   if (tls_.settings().verify && verified != X509_V_OK && is_from_ssl &&
       ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
-    const bool unknown =
-        verified != X509_V_ERR_CERT_HAS_EXPIRED && verified != X509_V_ERR_CERT_NOT_YET_VALID;
     return fmt::format("TLS: the server's certificate is refused: {}{}",
-                       ssl.X509_verify_cert_error_string(verified),
-                       unknown ? "; --tls-ca names the authorities to trust" : "");
+                       ssl.X509_verify_cert_error_string(verified), remedy_of(verified));
   }
   if (is_from_ssl && ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
     return std::string(no_tls_here);

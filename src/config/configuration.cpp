@@ -123,8 +123,9 @@ std::span<const Configuration::Key> Configuration::keys() {
         {"sasl-user", "", "The SASL user."},
         {"server", "localhost:2181", "The servers, optionally with a chroot."},
         {"timeout", "30000", "Session timeout in milliseconds, or with a unit."},
-        {"tls", "", "on, off, or empty: use TLS if another tls- key asks for it."},
-        {"tls-ca", "", "The trusted CA certificates (PEM or PKCS#12); empty: the system's."},
+        {"tls", "", "on, off, or empty: use TLS if another tls- key is set."},
+        {"tls-ca", "",
+         "The trusted CA certificates (PEM, perhaps with CRLs, or PKCS#12); empty: the system's."},
         {"tls-ca-password-file", "", "A file whose first line is the password of tls-ca."},
         {"tls-cert", "", "The client certificate and its chain (PEM, or PKCS#12 with the key)."},
         {"tls-key", "", "The client certificate's private key (PEM); empty: in the same file."},
@@ -147,8 +148,9 @@ Configuration::Configuration() {
 }
 
 void Configuration::set(std::string_view key, std::string text, std::string origin) {
-  values_.insert_or_assign(std::string(key),
-                           Value{.text = std::move(text), .origin = std::move(origin)});
+  values_.insert_or_assign(
+      std::string(key),
+      Value{.text = std::move(text), .origin = std::move(origin), .level = level_});
 }
 
 void Configuration::read_files(const std::optional<Value>& profile) {
@@ -178,6 +180,7 @@ void Configuration::read_files(const std::optional<Value>& profile) {
     for (const auto& section : {std::string(), chosen.text}) {
       const auto found = file.sections.find(section);
       if (found == file.sections.end()) continue;
+      begin_level();
       for (const auto& [key, entry] : found->second)
         set(key, entry.text,
             fmt::format("{}:{}{}", file.name, entry.line,
@@ -192,8 +195,8 @@ std::string Configuration::described(std::string_view key) const {
 }
 
 bool Configuration::is_on(std::string_view key) const {
-  const auto& [text, origin] = (*this)[key];
-  return parse_switch(text, fmt::format("{} ({})", key, origin));
+  const auto& value = (*this)[key];
+  return parse_switch(value.text, fmt::format("{} ({})", key, value.origin));
 }
 
 std::string Configuration::report() const {

@@ -22,6 +22,7 @@ class Configuration {
     std::string text;
     std::string
         origin;  ///< for the user: "--server", "$ZKSH_SERVER", "FILE:2", "FILE:7 [prod]", "default"
+    int level = 0;  ///< see begin_level
   };
   struct Key {
     std::string_view name;
@@ -41,6 +42,8 @@ class Configuration {
   /// Sets a value, replacing the previous one: call it for files first, then the environment, then
   /// options.
   void set(std::string_view key, std::string text, std::string origin);
+  /// What is set from now on has precedence over what was: a section of a file, the options.
+  void begin_level() { ++level_; }
 
   const Value& operator[](std::string_view key) const { return values_.find(key)->second; }
   const std::string& text(std::string_view key) const { return (*this)[key].text; }
@@ -58,6 +61,7 @@ class Configuration {
  private:
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> profiles_;
+  int level_ = 0;
 };
 
 struct ConfigurationFile {

@@ -85,12 +85,18 @@ std::string value_of(const Properties& properties, const std::string& key) {
 }
 
 /// The names that Kafka's zookeeper-shell.sh has for some properties.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kafka_names{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kafka_names{
     {{"zookeeper.ssl.client.enable", "zookeeper.client.secure"},
      {"zookeeper.ssl.keystore.location", "zookeeper.ssl.keyStore.location"},
      {"zookeeper.ssl.keystore.password", "zookeeper.ssl.keyStore.password"},
+     {"zookeeper.ssl.keystore.type", "zookeeper.ssl.keyStore.type"},
      {"zookeeper.ssl.truststore.location", "zookeeper.ssl.trustStore.location"},
      {"zookeeper.ssl.truststore.password", "zookeeper.ssl.trustStore.password"},
+     {"zookeeper.ssl.truststore.type", "zookeeper.ssl.trustStore.type"},
+     {"zookeeper.ssl.enabled.protocols", "zookeeper.ssl.enabledProtocols"},
+     {"zookeeper.ssl.cipher.suites", "zookeeper.ssl.ciphersuites"},
+     {"zookeeper.ssl.crl.enable", "zookeeper.ssl.crl"},
+     {"zookeeper.ssl.ocsp.enable", "zookeeper.ssl.ocsp"},
      {"zookeeper.ssl.endpoint.identification.algorithm", "zookeeper.ssl.hostnameVerification"}}};
 
 Properties with_zkcli_names(const Properties& properties) {
@@ -108,12 +114,27 @@ Properties with_zkcli_names(const Properties& properties) {
   return renamed;
 }
 
-/// Passwords, which have no key in the configuration.
-struct GivenPasswords {
-  Password key{};
-  Password ca{};
+/// What Java has and the configuration has no key for.
+struct JavaSecurity {
+  TlsSettings tls{};  ///< its passwords, versions, cipher suites and must_revoke
   Password sasl{};
 };
+
+[[noreturn]] void refuse(const std::string& origin, std::string_view key, std::string_view why) {
+  throw UsageError(fmt::format("{} sets {}: {}", origin, key, why));
+}
+
+/// A switch, as Java reads it, in any case and with blanks around it; nullopt if it is not set.
+/// Java takes any other word for false. Throws UsageError for these.
+std::optional<bool> switch_of(const Properties& properties, const std::string& key,
+                              const std::string& origin) {
+  const auto found = properties.find(key);
+  if (found == properties.end()) return std::nullopt;
+  const auto text = trimmed(found->second);
+  if (equal_ignoring_case(text, "true")) return true;
+  if (equal_ignoring_case(text, "false")) return false;
+  refuse(origin, key, "its value is neither true nor false");
+}
 
 /// Puts a value of Java's into the configuration.
 void put(Configuration& configuration, std::string_view key, const std::string& text,
@@ -124,10 +145,11 @@ void put(Configuration& configuration, std::string_view key, const std::string& 
 
 /// Takes the identity from a login configuration (JAAS) that a flag for Java names. Without a
 /// section for the client, Java's has none, either.
-void take_login(const Properties& properties, Configuration& configuration,
-                GivenPasswords& passwords) {
+void take_login(const Properties& properties, Configuration& configuration, JavaSecurity& java,
+                const std::string& origin, std::string& warning) {
   auto file = value_of(properties, "java.security.auth.login.config");
-  if (file.empty() || value_of(properties, "zookeeper.sasl.client") == "false") return;
+  if (file.empty() || !switch_of(properties, "zookeeper.sasl.client", origin).value_or(true))
+    return;
   for (const std::string_view prefix : {"=", "file:"})
     if (file.starts_with(prefix)) file.erase(0, prefix.size());
   const auto named = value_of(properties, "zookeeper.sasl.clientconfig");
@@ -136,8 +158,11 @@ void take_login(const Properties& properties, Configuration& configuration,
   const auto option = [&](const std::string& key) { return value_of(login->options, key); };
   if (login->module == "DigestLoginModule") {
     put(configuration, "sasl-user", option("username"), file);
-    passwords.sasl = {.text = option("password"), .from = file};
-    if (passwords.sasl.text.empty()) throw UsageError(file + ": DigestLoginModule has no password");
+    java.sasl = {.text = option("password"), .from = file};
+    if (java.sasl.text.empty()) throw UsageError(file + ": DigestLoginModule has no password");
+    if (switch_of(properties, "zookeeper.fips-mode", origin).value_or(false))
+      refuse(origin, "zookeeper.fips-mode", "it forbids DIGEST-MD5, for which " + file + " asks");
+    add_warning(warning, warning_of_readers(file));
   } else if (login->module == "Krb5LoginModule" && option("useTicketCache") == "true") {
     put(configuration, "sasl-mechanism", "GSSAPI", file);
   } else if (login->module == "Krb5LoginModule") {
@@ -157,7 +182,8 @@ void take_login(const Properties& properties, Configuration& configuration,
 void refuse_jaas(const Properties& properties, const std::string& origin,
                  const Configuration& configuration) {
   const auto asks = std::ranges::find_if(properties, [](const auto& entry) {
-    return entry.first.starts_with("zookeeper.sasl.") && entry.second != "false";
+    return entry.first.starts_with("zookeeper.sasl.") &&
+           !equal_ignoring_case(trimmed(entry.second), "false");
   });
   if (asks == properties.end()) return;
   if (configuration.text("sasl-user").empty() && configuration.text("sasl-mechanism").empty())
@@ -167,13 +193,120 @@ void refuse_jaas(const Properties& properties, const std::string& origin,
                     origin, asks->first));
 }
 
+constexpr std::string_view tls_prefix = "zookeeper.ssl.";
+
+/// Java's properties of TLS, without the prefix. Source: ClientX509Util and X509Util of ZooKeeper
+/// 3.9. zksh-security(7) says of each what zksh does.
+constexpr std::array<std::string_view, 21> tls_properties{"allowReverseDnsLookup",
+                                                          "authProvider",
+                                                          "ciphersuites",
+                                                          "clientAuth",
+                                                          "clientHostnameVerification",
+                                                          "context.supplier.class",
+                                                          "crl",
+                                                          "enabledProtocols",
+                                                          "handshakeDetectionTimeoutMillis",
+                                                          "hostnameVerification",
+                                                          "keyStore.location",
+                                                          "keyStore.password",
+                                                          "keyStore.passwordPath",
+                                                          "keyStore.type",
+                                                          "ocsp",
+                                                          "protocol",
+                                                          "sslProvider",
+                                                          "trustStore.location",
+                                                          "trustStore.password",
+                                                          "trustStore.passwordPath",
+                                                          "trustStore.type"};
+
+/// One that nobody knows has no effect in Java, whatever its author believes.
+void refuse_unknown(const Properties& properties, const std::string& origin) {
+  for (const auto& [key, value] : properties) {
+    if (!key.starts_with(tls_prefix) || key.starts_with("zookeeper.ssl.quorum.")) continue;
+    const auto name = key.substr(tls_prefix.size());
+    if (std::ranges::find(tls_properties, name) != tls_properties.end()) continue;
+    const std::vector<std::string> known(tls_properties.begin(), tls_properties.end());
+    const auto similar = suggestions(name, known);
+    refuse(origin, key,
+           similar.empty() ? "ZooKeeper's client has no such property"
+                           : fmt::format("ZooKeeper's client has no such property; did you mean "
+                                         "{}{}?",
+                                         tls_prefix, similar.front()));
+  }
+}
+
+/// What a store is, its content says. But Java's BCFKS looks like nothing that OpenSSL knows.
+void refuse_type(const Properties& properties, const std::string& store,
+                 const std::string& origin) {
+  const auto key = fmt::format("{}{}.type", tls_prefix, store);
+  const auto type = value_of(properties, key);
+  if (type.empty()) return;
+  for (const auto* const known : {"JKS", "PEM", "PKCS12"})
+    if (equal_ignoring_case(type, known)) return;
+  if (!equal_ignoring_case(type, "BCFKS")) refuse(origin, key, "it is JKS, PEM, PKCS12 or BCFKS");
+  refuse(origin, key,
+         fmt::format("only Java with Bouncy Castle's provider reads BCFKS; convert it once with\n"
+                     "  keytool -importkeystore -srckeystore {} -srcstoretype BCFKS "
+                     "-providerclass "
+                     "org.bouncycastle.jcajce.provider.BouncyCastleFipsProvider -providerpath "
+                     "bc-fips.jar -destkeystore store.p12 -deststoretype PKCS12\n"
+                     "and name store.p12 here, without a type",
+                     value_of(properties, fmt::format("{}{}.location", tls_prefix, store))));
+}
+
+/// `protocol` is the only version, unless `enabledProtocols` lists them.
+void take_versions(const Properties& properties, const std::string& origin, TlsSettings& tls) {
+  std::string key = "zookeeper.ssl.enabledProtocols";
+  if (!properties.contains(key)) key = "zookeeper.ssl.protocol";
+  const auto names = value_of(properties, key);
+  if (names.empty()) return;
+  tls.tls12 = false;
+  tls.tls13 = false;
+  for (const auto part : split(names, ',')) {
+    const auto name = trimmed(part);
+    const bool any = name == "TLS" || name == "Default";
+    tls.tls12 = tls.tls12 || any || name == "TLSv1.2";
+    tls.tls13 = tls.tls13 || any || name == "TLSv1.3";
+    constexpr std::array<std::string_view, 6> known{"SSLv2Hello", "SSLv3",   "TLSv1",
+                                                    "TLSv1.1",    "TLSv1.2", "TLSv1.3"};
+    if (!any && std::ranges::find(known, name) == known.end())
+      refuse(origin, key, fmt::format("there is no {}", name));
+  }
+  if (!tls.tls12 && !tls.tls13) refuse(origin, key, "zksh has TLSv1.2 and TLSv1.3 alone");
+}
+
+/// Refuses what only Java can do, and takes what zksh can do, too.
+void take_details(const Properties& properties, const std::string& origin, TlsSettings& tls) {
+  const auto is_on = [&](const std::string& key) {
+    return switch_of(properties, key, origin).value_or(false);
+  };
+  refuse_unknown(properties, origin);
+  for (const auto* const store : {"keyStore", "trustStore"}) refuse_type(properties, store, origin);
+  if (!value_of(properties, "zookeeper.ssl.context.supplier.class").empty())
+    refuse(origin, "zookeeper.ssl.context.supplier.class",
+           "only Java can run a class; use the properties of the stores");
+  if (is_on("zookeeper.ssl.ocsp"))
+    refuse(origin, "zookeeper.ssl.ocsp",
+           "zksh asks no OCSP responder; put revocation lists (PEM) into the file of "
+           "trustStore.location, and set zookeeper.ssl.crl instead");
+  if (is_on("zookeeper.ssl.allowReverseDnsLookup"))
+    refuse(origin, "zookeeper.ssl.allowReverseDnsLookup",
+           "zksh looks up no name of an address; name the server in the connect string as its "
+           "certificate does");
+  tls.must_revoke = is_on("zookeeper.ssl.crl");
+  take_versions(properties, origin, tls);
+  const auto suites = value_of(properties, "zookeeper.ssl.ciphersuites");
+  for (const auto part : split(suites, ','))
+    if (!trimmed(part).empty()) tls.ciphers.emplace_back(trimmed(part));
+}
+
 /// Takes Java's properties of TLS. `origin` is for messages.
 void take_tls(const Properties& properties, const std::string& origin, Configuration& configuration,
-              GivenPasswords& passwords, std::string& warning) {
+              JavaSecurity& java, std::string& warning) {
   const auto value = [&](const std::string& key) { return value_of(properties, key); };
-  const auto stray = std::ranges::find_if(
-      properties, [](const auto& entry) { return entry.first.starts_with("zookeeper.ssl."); });
-  if (value("zookeeper.client.secure") != "true") {
+  if (!switch_of(properties, "zookeeper.client.secure", origin).value_or(false)) {
+    const auto stray = std::ranges::find_if(
+        properties, [](const auto& entry) { return entry.first.starts_with(tls_prefix); });
     if (stray != properties.end())
       add_warning(warning,
                   fmt::format("warning: {} sets {}, but not zookeeper.client.secure=true; TLS is "
@@ -181,6 +314,7 @@ void take_tls(const Properties& properties, const std::string& origin, Configura
                               origin, stray->first));
     return;
   }
+  take_details(properties, origin, java.tls);
   const auto set = [&](std::string_view key, const std::string& text) {
     put(configuration, key, text, origin);
   };
@@ -190,12 +324,13 @@ void take_tls(const Properties& properties, const std::string& origin, Configura
   set("tls-cert", value("zookeeper.ssl.keyStore.location"));
   set("tls-ca-password-file", value("zookeeper.ssl.trustStore.passwordPath"));
   set("tls-key-password-file", value("zookeeper.ssl.keyStore.passwordPath"));
-  if (value("zookeeper.ssl.hostnameVerification") == "false") set("tls-verify-name", "off");
+  if (!switch_of(properties, "zookeeper.ssl.hostnameVerification", origin).value_or(true))
+    set("tls-verify-name", "off");
   const auto password = [&](const std::string& key) {
     return Password{.text = value(key), .from = fmt::format("{} in {}", key, origin)};
   };
-  passwords.key = password("zookeeper.ssl.keyStore.password");
-  passwords.ca = password("zookeeper.ssl.trustStore.password");
+  java.tls.key_password = password("zookeeper.ssl.keyStore.password");
+  java.tls.ca_password = password("zookeeper.ssl.trustStore.password");
 }
 
 /// The first of the keys that has a value; empty if none has.
@@ -217,29 +352,50 @@ std::string read_password(const std::string& name, std::string& warning) {
   return text;
 }
 
-TlsSettings parse_tls(const Configuration& configuration, std::string& warning) {
-  TlsSettings tls;
-  const auto implied = first_set(configuration, {"tls-ca", "tls-cert", "tls-key"});
-  const bool unverified = !configuration.is_on("tls-verify");
-  const bool said = !configuration.text("tls").empty();
-  tls.on = said ? configuration.is_on("tls") : !implied.empty() || unverified;
-  if (!tls.on) return {};
+/// Whether `tls` says so, or another key asks for it with more precedence than `tls` has. Throws
+/// UsageError if they contradict each other with the same.
+bool is_tls_wanted(const Configuration& configuration) {
+  std::string_view asks;
+  for (const auto& key : Configuration::keys()) {
+    if (!key.name.starts_with("tls-")) continue;
+    const bool is_default =
+        key.initial == "on" ? configuration.is_on(key.name) : configuration.text(key.name).empty();
+    if (is_default) continue;
+    if (asks.empty() || configuration[key.name].level > configuration[asks].level) asks = key.name;
+  }
+  const auto& said = configuration["tls"];
+  if (said.text.empty()) return !asks.empty();
+  if (configuration.is_on("tls") || asks.empty()) return configuration.is_on("tls");
+  if (configuration[asks].level == said.level)
+    throw UsageError(fmt::format("{} is off, but {} asks for TLS; remove one of them",
+                                 configuration.described("tls"), configuration.described(asks)));
+  return configuration[asks].level > said.level;
+}
+
+/// `java`: what the configuration has no keys for.
+TlsSettings parse_tls(const Configuration& configuration, const TlsSettings& java,
+                      std::string& warning) {
+  if (!is_tls_wanted(configuration)) return {};
+  auto tls = java;
+  tls.on = true;
   tls.ca = with_home(configuration.text("tls-ca"));
   tls.certificate = with_home(configuration.text("tls-cert"));
   tls.key = with_home(configuration.text("tls-key"));
-  tls.verify = !unverified;
+  tls.verify = configuration.is_on("tls-verify");
   tls.verify_name = tls.verify && configuration.is_on("tls-verify-name");
   if (tls.certificate.empty() && !tls.key.empty())
     throw UsageError(configuration.described("tls-key") +
                      ": the certificate of the key is missing; give it with --tls-cert");
   if (tls.key.empty()) tls.key = tls.certificate;
-  const auto password = [&](const std::string& key) {
+  const auto take_password = [&](const std::string& key, Password& password) {
     const auto& file = configuration.text(key);
-    return Password{.text = file.empty() ? "" : read_password(with_home(file), warning),
-                    .from = "--" + key};
+    if (!file.empty())
+      password = {.text = read_password(with_home(file), warning), .from = "--" + key};
+    else if (password.from.empty())
+      password.from = "--" + key;
   };
-  tls.key_password = password("tls-key-password-file");
-  tls.ca_password = password("tls-ca-password-file");
+  take_password("tls-key-password-file", tls.key_password);
+  take_password("tls-ca-password-file", tls.ca_password);
   return tls;
 }
 
@@ -269,8 +425,21 @@ SaslSettings parse_sasl(const Configuration& configuration, const Password& give
   return sasl;
 }
 
+/// The properties of a file, without blanks around them, as ZooKeeper reads them.
+Properties parse_client_file(const std::string& name, std::string& warning) {
+  Properties properties;
+  bool has_password = false;
+  for (const auto& [key, value] : parse_properties(read_file(name))) {
+    const auto text = trimmed(value);
+    has_password = has_password || (key.ends_with(".password") && !text.empty());
+    properties.insert_or_assign(std::string(trimmed(key)), std::string(text));
+  }
+  if (has_password) add_warning(warning, warning_of_readers(name));
+  return properties;
+}
+
 bool asks_for_safety(const std::string& key, const std::string& value) {
-  if (key == "zookeeper.client.secure") return value == "true";
+  if (key == "zookeeper.client.secure") return equal_ignoring_case(trimmed(value), "true");
   return key == "java.security.auth.login.config";
 }
 
@@ -329,28 +498,23 @@ Properties parse_properties(std::string_view text) {
 
 Security take_security(Configuration& configuration, const std::string& client_file, bool drop_in,
                        std::string& warning) {
-  GivenPasswords passwords;
+  JavaSecurity java;
   const auto flags = java_flags();
+  const auto variable = "$" + (flags.variable.empty() ? "JVMFLAGS" : flags.variable);
   if (drop_in) {
     const auto properties = with_zkcli_names(flags.properties);
-    take_login(properties, configuration, passwords);
-    if (client_file.empty())
-      take_tls(properties, "$" + flags.variable, configuration, passwords, warning);
+    take_login(properties, configuration, java, variable, warning);
+    if (client_file.empty()) take_tls(properties, variable, configuration, java, warning);
   }
   if (!client_file.empty()) {
-    auto properties = with_zkcli_names(parse_properties(read_file(client_file)));
+    auto properties = with_zkcli_names(parse_client_file(client_file, warning));
     const auto origin = "-client-configuration " + client_file;
     refuse_jaas(properties, origin, configuration);
     if (drop_in) properties.merge(with_zkcli_names(flags.properties));  // what the file leaves open
-    take_tls(properties, origin, configuration, passwords, warning);
+    take_tls(properties, origin, configuration, java, warning);
   }
-  Security security{.tls = parse_tls(configuration, warning),
-                    .sasl = parse_sasl(configuration, passwords.sasl, warning)};
-  const auto complete = [](Password& password, const Password& of_java) {
-    if (password.text.empty() && !of_java.from.empty()) password = of_java;
-  };
-  complete(security.tls.key_password, passwords.key);
-  complete(security.tls.ca_password, passwords.ca);
+  Security security{.tls = parse_tls(configuration, java.tls, warning),
+                    .sasl = parse_sasl(configuration, java.sasl, warning)};
   const bool safe = security.tls.on || !security.sasl.mechanism.empty();
   if (!drop_in && !flags.variable.empty() && !safe)
     add_warning(warning, fmt::format("warning: ${} sets {}, which zksh reads only in the place of "

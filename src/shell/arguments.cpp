@@ -86,14 +86,13 @@ constexpr auto all_options = std::to_array<ProcessOption>(
       "admin-server"},
      {"--auth-file", "FILE",
       "File of credentials for every session: a scheme and a credential on each line", "auth-file"},
-     {"--tls", "", "Use TLS", "tls", "on"},
+     {"--tls", "", "Use TLS; every other --tls option implies it", "tls", "on"},
      {"--tls-ca", "FILE",
-      "Trust only these CA certificates (PEM or PKCS#12), not the system's; implies --tls",
+      "Trust only these CA certificates (PEM, perhaps with CRLs, or PKCS#12), not the system's",
       "tls-ca"},
      {"--tls-ca-password-file", "FILE", "A file whose first line is the password of --tls-ca",
       "tls-ca-password-file"},
-     {"--tls-cert", "FILE",
-      "Client certificate with its chain (PEM, or PKCS#12 with the key); implies --tls",
+     {"--tls-cert", "FILE", "Client certificate with its chain (PEM, or PKCS#12 with the key)",
       "tls-cert"},
      {"--tls-key", "FILE", "The client certificate's private key (PEM), if not in the same file",
       "tls-key"},
@@ -403,6 +402,7 @@ void take_first_word(GivenOptions& given, std::vector<std::string>& words, Confi
 
 /// Overrides other values by the options.
 void overlay(const GivenOptions& given, Configuration& config) {
+  config.begin_level();
   for (const auto& [option, text] : given.all())
     if (!option->key.empty()) config.set(option->key, text, std::string(option->name()));
 }

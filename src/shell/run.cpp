@@ -409,8 +409,9 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, const O
 
 void configure(Settings& settings, const Configuration& configuration) {
   for (const auto& setting : Settings::descriptions()) {
-    const auto& [text, origin] = configuration[setting.name];
-    if (origin != "default") settings.set(setting.name, text, origin);  // else it is set
+    const auto& value = configuration[setting.name];
+    if (value.origin == "default") continue;  // it is set
+    settings.set(setting.name, value.text, value.origin);
   }
 }
 

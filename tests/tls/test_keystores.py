@@ -1,6 +1,7 @@
 """PKCS#12 keystores with passwords, as openssl and keytool make them, for the client's certificate and its authorities."""
 import os
 import subprocess
+import unittest.mock
 
 from certificates import Authority, openssl
 from tls_case import TlsCase, main
@@ -55,6 +56,19 @@ class Keystores(TlsCase):
         self.keytool("-importkeystore", "-srckeystore", self.store, "-srcstoretype", "PKCS12", "-srcstorepass", KEY_PASSWORD,
                      "-destkeystore", store, "-deststoretype", "PKCS12", "-deststorepass", TRUST_PASSWORD)
         self.connects("--tls-ca", self.ca, "--tls-cert", store, "--tls-key-password-file", self.trust_right)
+
+    def test_a_store_with_an_old_cipher(self):
+        """RC2-40, as older releases of keytool and openssl write it: OpenSSL's legacy provider has it."""
+        store = os.path.join(self.directory, "old.p12")
+        openssl("pkcs12", "-export", "-legacy", "-certpbe", "PBE-SHA1-RC2-40", "-keypbe", "PBE-SHA1-3DES", "-in", self.pem,
+                "-passout", f"pass:{KEY_PASSWORD}", "-out", store)
+        options = ["--tls-ca", self.ca, "--tls-cert", store, "--tls-key-password-file", self.right]
+        self.connects(*options)
+        self.refused("its password is another one", *options[:-1], self.wrong)
+        with unittest.mock.patch.dict(os.environ, {"OPENSSL_MODULES": self.directory}):
+            err = self.refused("it is encrypted with an old cipher (RC2-40,", *options)
+        for command in ("keytool -importkeystore -srckeystore", "openssl pkcs12 -legacy -in"):
+            self.assertIn(f"  {command} {store} ", err)
 
     def test_authorities_in_a_store(self):
         options = ["--tls-cert", self.pem, "--tls-ca", self.trust]

@@ -210,6 +210,21 @@ class Tls(TlsCase):
         self.assertEqual((0, "[zookeeper]\n"), self.zksh("-p", "secure", "--sandbox", "ls", "/")[:2])
         os.unlink(os.path.join(self.directory, "zksh/config"))
 
+    def test_a_wish_for_tls_that_another_place_denies(self):
+        """What is more specific counts, and plain text is nothing that anybody gets by mistake."""
+        config = self.file("zksh/config", f"tls-ca = {self.ca}\n[plain]\nserver = {self.right.address}\ntls = off\n"
+                           f"[both]\ntls = off\ntls-verify = off\n[secure]\nserver = {self.right.secure}\ntls = off\n")
+        self.addCleanup(os.remove, config)
+        self.works("-p", "plain", "ls", "/")
+        for words in (["--tls-ca", self.ca], ["--tls-cert", self.client], ["--tls-no-verify"], ["--tls"],
+                      ["-client-configuration", self.file("s.properties", "zookeeper.client.secure=True \n")]):
+            with self.subTest(words):
+                self.works("-p", "secure", *words, "ls", "/")
+        self.fails(2, "tls (", "-p", "both", "ls", "/")
+        self.fails(2, "--tls is off, but --tls-ca asks for TLS; remove one of them", "--tls=off", "--tls-ca", self.ca, "ls", "/")
+        self.fails(2, "sets zookeeper.client.secure: its value is neither true nor false", "-client-configuration",
+                   self.file("n.properties", "zookeeper.client.secure=yes\n"), "ls", "/")
+
     def test_files_that_cannot_be_used(self):
         for words, expected in ((["--tls-ca", "/nonexistent"], "No such file"), (["--tls-ca", __file__], "no certificate"),
                                 (["--tls-cert", "/nonexistent"], "No such file"), (["--tls-cert", self.ca], "has no key in its file; name the key's file with tls-key"),

@@ -70,7 +70,8 @@ class TlsCase(unittest.TestCase):
 
     def environment(self):
         return {"HOME": self.directory, "XDG_CONFIG_HOME": self.directory, "XDG_STATE_HOME": self.directory,
-                "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+                "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"],
+                **{name: os.environ[name] for name in ("OPENSSL_MODULES",) if name in os.environ}}
 
     def zksh(self, *words):
         """The exit status, what was printed, what went to standard error, and the seconds it took."""

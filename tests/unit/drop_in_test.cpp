@@ -102,9 +102,11 @@ TEST_F(JavaFlagsTest, TurnTlsOnInThePlaceOfZkCliOnly) {
 TEST_F(JavaFlagsTest, NameTheLogin) {
   setenv("KAFKA_OPTS", ("-Djava.security.auth.login.config=" + file).c_str(), 1);
   std::ofstream(file) << "Client { x.DigestLoginModule required username=\"u\" password=\"p\"; };";
-  const auto sasl = parse_arguments({"a:1"}, "zookeeper-shell").session.security.sasl;
-  EXPECT_EQ(sasl.user, "u");
-  EXPECT_EQ(sasl.password, "p");
+  std::filesystem::permissions(file, std::filesystem::perms{0640});
+  const auto arguments = parse_arguments({"a:1"}, "zookeeper-shell");
+  EXPECT_EQ(arguments.session.security.sasl.user, "u");
+  EXPECT_EQ(arguments.session.security.sasl.password, "p");
+  EXPECT_THAT(arguments.warning, HasSubstr("other users can read or write the credentials"));
   std::ofstream(file) << "Client { x.Krb5LoginModule required keyTab=\"/k\" principal=\"me\"; };";
   try {
     parse_arguments({"a:1"}, "zookeeper-shell");
