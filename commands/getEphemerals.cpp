@@ -1,6 +1,7 @@
 // getEphemerals: list the ephemeral nodes of this session.
 #include "base/java.h"
 #include "command/command.h"
+#include "config/settings.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
@@ -71,16 +72,18 @@ void print_paths(Context& cx, std::vector<std::string> paths) {
 
 int run(Context& cx, const Args& a) {
   const auto prefix = cx.resolve(a.prefix.value_or("/"));
-  cx.client.learn_server(prefix, cx.stop);
+  // zkCli's errors do not name it.
+  const auto named = cx.services.settings.drop_in ? "" : prefix;
+  cx.client.learn_server(named, cx.stop);
   const auto asked = cx.client.ask(
-      prefix, [&] { return cx.client.start_get_ephemerals(prefix); }, cx.stop);
+      named, [&] { return cx.client.start_get_ephemerals(prefix); }, cx.stop);
   if (asked.code == code::ok) {
     auto paths = asked.value;
     sort_as_cloned_java_set(paths);  // changes nothing unless they were seen through a chroot
     print_paths(cx, std::move(paths));
     return status::ok;
   }
-  if (asked.code != code::unimplemented) throw ZkError(asked.code, prefix);
+  if (asked.code != code::unimplemented) throw ZkError(asked.code, named);
   const auto owner = cx.client.session_id();
   std::vector<Ephemeral> ephemerals;
   SkippedNodes skipped(cx);

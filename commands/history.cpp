@@ -1,6 +1,7 @@
 // history: show the last lines with their numbers.
 #include "command/command.h"
 #include "command/line_history.h"
+#include "config/settings.h"
 #include "node/node_json.h"
 
 #include <fmt/core.h>
@@ -45,6 +46,7 @@ int run(Context& cx, const Args& a) {
     return show(cx, cx.history.find(*a.count), "a search of the history");
   const auto count = wanted(a.count, cx.input);
   const auto& history = cx.history;
+  if (cx.services.settings.drop_in && history.next() == 0) cx.out.line("0 - null");
   auto number = history.next() - std::min(count, history.next() - history.first());
   for (; number < history.next(); ++number)
     print_result(cx, Json::object().set("number", number).set("text", history.at(number).text),

@@ -1,6 +1,8 @@
 // removewatches: remove this session's watches on a node.
 #include "client/persistent_watches.h"
 #include "command/command.h"
+#include "command/line_history.h"
+#include "config/settings.h"
 
 namespace zksh::command_removewatches {
 namespace {
@@ -42,6 +44,8 @@ int remove_one_shot(Context& cx, const std::string& path, WatchKind kind, bool l
 
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
+  // zkCli looks first whether it has any, as a command of its own has not.
+  if (cx.services.settings.drop_in && cx.history.next() == 0) throw ZkError(code::no_watcher, path);
   auto state = SessionState::Connected;
   if (a.local && !is_connected(cx.client.current_state())) state = SessionState::Connecting;
   bool removed = false;

@@ -44,7 +44,8 @@ int run(Context& cx) {
   try {
     cx.client.await_connection("", cx.stop);
   } catch (const ZkError& error) {
-    if (error.code() != code::connection_loss || cx.input != Input::Pipe) throw;
+    const bool unasked = error.code() == code::connection_loss || error.code() == code::auth_failed;
+    if (!unasked || cx.input != Input::Pipe) throw;
     print(cx, {});
     return cx.excused(error.exit_status());
   }

@@ -73,7 +73,7 @@ void Session::Handle::report(const Monitor::Held& held, const Event& event) {
 }
 
 void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zhandle_t* from) {
-  if (now == state) return;
+  if (now == state || is_dead(state)) return;
   if (is_connected(state)) {
     if (now == SessionState::Connecting) watchers.end_all_persistent();
     lost = Clock::now();
@@ -385,9 +385,9 @@ void Session::Handle::finish_sasl(const SaslExchange::Step& step) {
   if (step.is_over) wire.end_sasl(sasl_connection);
   if (!step.failed) return;
   if (retries) return wire.drop_sasl(sasl_connection);
-  wire.stop();
   session.monitor_.change(
       [&](const Monitor::Held& held) { note_state(held, SessionState::AuthFailed, nullptr); });
+  wire.stop();
 }
 
 void Session::Handle::has_no_version() {

@@ -303,6 +303,7 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
     return open && open->is_ready(held);
   };
   if (monitor_.with_lock(is_ready)) return;
+  if (settings_.as_zkcli && is_dead(current_state())) throw ZkError(code::invalid_state, path);
   Wait wait(*this);
   std::size_t refused = 0;
   const auto give_up = Clock::now() + settings_.connect_timeout;
@@ -325,6 +326,8 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       return state_->turn;
     });
     if (monitor_.with_lock(is_ready)) return;
+    if (is_dead(now) && settings_.as_zkcli)
+      throw ZkError(now == SessionState::Expired ? code::session_expired : code::auth_failed, path);
     if (now == SessionState::Closed || now == SessionState::AuthFailed)
       throw ZkError(code::invalid_state, path);
     if (Clock::now() >= give_up) throw ZkError(code::connection_loss, path);

@@ -36,6 +36,10 @@ struct SessionSettings {
   std::chrono::milliseconds connect_timeout{10000};
   /// Give up when every server has refused the first connection once.
   bool one_round = false;
+  /// As zkCli's: no other session replaces one that has expired, and what waits for a connection
+  /// when the session ends fails with code::auth_failed or session_expired, not invalid_state as
+  /// what comes later.
+  bool as_zkcli = false;
   bool read_only = false;                 ///< accept a read-only server
   int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
   std::vector<Credential> credentials{};  ///< added to every session when it is opened

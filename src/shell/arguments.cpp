@@ -152,7 +152,10 @@ constexpr auto all_options = std::to_array<ProcessOption>(
       .repeatable = true},
      {"--log-level", "LEVEL",
       "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"},
-     {"--waitforconnection", "", "Accepted as in zkCli; zksh always waits"},
+     {"--waitforconnection", "",
+      "Accepted as in zkCli; zksh always waits. In its place: fail if there is no connection "
+      "within "
+      "--timeout"},
      {"--client-configuration", "FILE", "A properties file, as for zkCli"},
      {"--show-config", "", "Print the configuration and where each value comes from"},
      {"--json-schema", "", "Print the JSON Schema of -o json"},
@@ -431,8 +434,11 @@ void take(const Configuration& config, Arguments& arguments) {
   parse_connect_string(arguments.server);  // throws if it is malformed
   auto& session = arguments.session;
   session.session_timeout_ms = session_timeout_of(config);
+  // zkCli's timeout is that of the connection, too.
   session.connect_timeout =
-      parse_duration(config.text("connect-timeout"), config.described("connect-timeout"));
+      arguments.drop_in && config["connect-timeout"].origin == "default"
+          ? std::chrono::milliseconds(session.session_timeout_ms)
+          : parse_duration(config.text("connect-timeout"), config.described("connect-timeout"));
   arguments.protection = {.read_only = config.is_on("read-only"),
                           .production = config.is_on("production"),
                           .profile = config.profile()};
@@ -542,7 +548,9 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
   if (given.has("--version")) arguments.answer = version_text();
   arguments.session_options = session_options_of(given);
   arguments.session.read_only = given.has("-r");
-  arguments.session.one_round = arguments.drop_in && !given.has("--waitforconnection");
+  arguments.awaits_connection = arguments.drop_in && given.has("--waitforconnection");
+  arguments.session.one_round = arguments.drop_in && !arguments.awaits_connection;
+  arguments.session.as_zkcli = arguments.drop_in;
   if (const auto* const level = given.find("--log-level"))
     arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));
   // News and warnings then have the format of the only command, too.

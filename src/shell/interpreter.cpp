@@ -151,7 +151,8 @@ void Interpreter::begin_command(std::string_view name) {
     if (format_name == wanted) out_.set_format(format);
 }
 
-int Interpreter::run_line(const std::string& line) {
+int Interpreter::run_line(const std::string& line, bool at_once) {
+  unaware_ = at_once && refusal_untold_;
   // A line of a script must not delete what an earlier one could not print.
   if (input_ == Input::Text || input_ == Input::Pipe) {
     await_accepted();
@@ -352,6 +353,10 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
   } catch (const ZkError& error) {
     if (as_34 && error.code() == code::no_auth)
       throw Error("Authentication is not valid : " + error.path(), error.exit_status());
+    if (error.code() == code::invalid_state && unaware_) {
+      refusal_untold_ = unaware_ = false;
+      throw ZkError(code::auth_failed, error.path());
+    }
     if (error.code() == code::invalid_state || error.code() == code::closing)
       return not_connected();
     const bool lost =
@@ -413,7 +418,10 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   auto cx = context_for(command, given, dry_run ? &*dry_run : nullptr);
   if (const auto collected = collect(command, cx)) return *collected;
   if (is_drop_in() && refuse_as_zkcli(command, arguments)) return status::usage;
+  const bool was_connected = has_session();
   const int result = command.run(cx, arguments);
+  if (is_drop_in() && was_connected && result == status::ok && !has_session())
+    refusal_untold_ = around_.client.current_state() == SessionState::AuthFailed;
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && !has_session()) return not_connected();
@@ -543,7 +551,8 @@ std::shared_ptr<Lock> Interpreter::lost_lock() const {
 
 bool Interpreter::has_session() const {
   const auto state = around_.client.current_state();
-  return state != SessionState::Closed && state != SessionState::AuthFailed;
+  if (is_drop_in() && state == SessionState::Expired) return false;
+  return state != SessionState::Closed && (state != SessionState::AuthFailed || unaware_);
 }
 
 int Interpreter::unknown_command(const std::string& typed) {

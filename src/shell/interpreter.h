@@ -46,8 +46,8 @@ class Interpreter {
   Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
 
   /// Runs a line and returns its exit status. Errors are printed, not thrown. Blank lines and
-  /// comments do nothing; every other line gets a history number.
-  int run_line(const std::string& line);
+  /// comments do nothing; every other line gets a history number. `at_once`: nobody waited for it.
+  int run_line(const std::string& line, bool at_once = false);
   /// Opens a line in the user's editor, and sets it to what was saved. Returns the exit status; a
   /// failure is printed, and leaves the line alone.
   int edit_line(std::string& line);
@@ -150,6 +150,10 @@ class Interpreter {
   bool quit_ = false;
   bool output_refused_ = false;
   bool literal_explained_ = false;
+  /// In zkCli's place, a credential was refused, which no command has reported. zkCli does not wait
+  /// for the answer to addauth, so what it reads before is sent, and refused, too.
+  bool refusal_untold_ = false;
+  bool unaware_ = false;  ///< the present line is such a one
   std::optional<int> ended_by_;
 };
 

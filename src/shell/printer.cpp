@@ -53,7 +53,7 @@ bool Printer::write_front() {
       blocked_on_ = fd;  // somebody else made the shared descriptor non-blocking
       return false;
     } else if (errno != EINTR) {
-      if (chunk.stream == Stream::Out) {
+      if (chunk.stream == Stream::Out && !drops_refused_) {
         out_failure_ = errno;
         queue_.fail_out();
       }

@@ -34,6 +34,9 @@ class Printer {
   /// Removes it.
   void end_notice();
 
+  /// From now on, output that is refused is dropped, as Java's is, and that is no failure.
+  void drop_refused() { drops_refused_ = true; }
+
   /// Takes the queued output and writes what the streams accept.
   void pump();
   /// The descriptor that must become writable before pump can continue; -1: none.
@@ -58,6 +61,7 @@ class Printer {
   std::size_t written_ = 0;  ///< bytes of the first chunk
   bool notice_ = false;      ///< is shown
   bool ended_line_ = true;
+  bool drops_refused_ = false;
   int blocked_on_ = -1;
   int out_failure_ = 0;
 };

@@ -59,6 +59,12 @@ std::string event_note(bool json, bool terminal, const std::string& text) {
 // Two lines of zkCli's, each with an empty line before it.
 constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
 
+/// What Java prints when zkCli ends without a connection.
+constexpr auto zkcli_connection_loss =
+    "Exception in thread \"main\" java.io.IOException: "
+    "org.apache.zookeeper.KeeperException$ConnectionLossException: "
+    "KeeperErrorCode = ConnectionLoss\n";
+
 /// A connection that is lost so often in so short a time is reported once more, and then again when
 /// it has lasted: a line each second would bury everything else.
 constexpr std::size_t many_losses = 5;
@@ -70,19 +76,19 @@ constexpr std::chrono::seconds few_seconds{10};
 /// monitor.
 class EventPrinter {
  public:
-  /// `quiet`: no news of the connection.
   EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input,
-               bool quiet)
+               const Arguments& arguments)
       : queue_(queue),
         settings_(settings),
         style_(std::move(style)),
         input_(input),
-        quiet_(quiet) {}
+        quiet_(arguments.quiet),
+        with_sasl_(!arguments.session.security.sasl.mechanism.empty()) {}
 
   void print(const Monitor::Held& held, const Event& event, Session& session) {
     if (ended_) return;
     if (event.type == Event::Type::Session && settings_.drop_in)
-      zkcli_session_event(held, event.state, session);
+      zkcli_session_event(held, event.state);
     else if (event.type == Event::Type::Session)
       session_event(held, event.state, session);
     else
@@ -122,7 +128,7 @@ class EventPrinter {
   }
 
   /// zkCli prints the session's events like those of watches.
-  void zkcli_session_event(const Monitor::Held& held, SessionState state, Session& session) {
+  void zkcli_session_event(const Monitor::Held& held, SessionState state) {
     static constexpr std::array<std::pair<SessionState, std::string_view>, 6> names{
         {{SessionState::Connecting, "Disconnected"},
          {SessionState::Connected, "SyncConnected"},
@@ -132,11 +138,21 @@ class EventPrinter {
          {SessionState::Closed, "Closed"}}};
     const auto* const name =
         std::ranges::find(names, state, [](const auto& entry) { return entry.first; });
+    const bool begins = is_connected(state);
+    // A session that is over cannot be closed.
+    const bool is_news = state != SessionState::Closed || !zkcli_is_over_;
+    // Its connection is made before SASL begins.
+    if (state == SessionState::AuthFailed && with_sasl_ && !zkcli_has_connected_)
+      zkcli_event(held, "SyncConnected");
+    if (is_news) zkcli_event(held, name->second);
+    if (begins && with_sasl_) zkcli_event(held, "SaslAuthenticated");
+    zkcli_has_connected_ = begins;
+    zkcli_is_over_ = state == SessionState::AuthFailed || state == SessionState::Expired;
+  }
+
+  void zkcli_event(const Monitor::Held& held, std::string_view state) {
     if (settings_.print_watches)
-      queue_.add(held, Stream::Out, fmt::format(event_format, name->second, "None", "null"));
-    const auto refusal =
-        state == SessionState::AuthFailed ? session.why_refused(held) : std::string();
-    if (!refusal.empty()) warn(held, "authentication failed: " + refusal);
+      queue_.add(held, Stream::Out, fmt::format(event_format, state, "None", "null"));
   }
 
   /// Prints a line to stderr, whatever the settings.
@@ -235,12 +251,16 @@ class EventPrinter {
   const Settings& settings_;
   OutputStyle style_;
   Input input_;
-  bool quiet_;
+  bool quiet_;                               ///< no news of the connection
   std::optional<Clock::time_point> lost_{};  ///< when the connection was lost
   bool expired_ = false;                     ///< and the next session has not begun
   std::deque<Clock::time_point> losses_{};   ///< the last few of them
   bool ended_ = false;
   bool unsteady_ = false;  ///< lost so often that it is no longer reported
+  // In zkCli's place:
+  bool with_sasl_;
+  bool zkcli_has_connected_ = false;  ///< SyncConnected was reported, and no loss since
+  bool zkcli_is_over_ = false;        ///< the session was refused, or has expired
 };
 
 /// How long to try to release locks if no server answers; the session's end then does it.
@@ -425,13 +445,12 @@ bool should_report_waits(const Arguments& arguments, const OutputStyle& style) {
          !arguments.drop_in && std::none_of(words.begin(), options_end, is_quiet);
 }
 
-/// What zkCli prints first.
-void print_banner(OutputQueue& queue, const Arguments& arguments) {
-  auto text = fmt::format("Connecting to {}\n", escape_for_terminal(arguments.server));
+/// What zkCli prints when it begins to read lines.
+void print_welcome(OutputQueue& queue, const Arguments& arguments) {
   if (arguments.command.empty())
-    text += fmt::format("Welcome to ZooKeeper!\nJLine support is {}\n",
-                        input_of(arguments) == Input::Terminal ? "enabled" : "disabled");
-  queue.add(Stream::Out, text);
+    queue.add(Stream::Out,
+              fmt::format("Welcome to ZooKeeper!\nJLine support is {}\n",
+                          input_of(arguments) == Input::Terminal ? "enabled" : "disabled"));
 }
 
 /// Whether zkCli has a connection, of which it prints the event, before it runs anything: not for a
@@ -443,13 +462,29 @@ bool shows_connection(const Arguments& arguments) {
 }
 
 /// Connects before the first line, so that the event of the connection comes first. What goes wrong
-/// is what the lines will report.
-void connect_first(Client& client, const std::stop_token& stop) {
+/// is what the lines will report; a refusal by SASL, what the first of them was answered.
+void connect_first(Client& client, const Arguments& arguments, const std::stop_token& stop) {
+  if (arguments.command.empty() && !arguments.session.security.sasl.mechanism.empty())
+    return client.ensure_session();
   try {
     client.await_connection("/", stop);
   } catch (const Error&) {
     return;
   }
+}
+
+/// As zkCli with -waitforconnection, which ends without a connection; false in that case. One that
+/// is refused only when SASL begins was a connection.
+bool awaits_connection(Client& client, OutputQueue& queue, const std::stop_token& stop) {
+  try {
+    client.await_connection("/", stop);
+  } catch (const Error&) {
+    if (client.current_state() == SessionState::AuthFailed) return true;
+    client.close();
+    queue.add(Stream::Err, zkcli_connection_loss);
+    return false;
+  }
+  return true;
 }
 
 /// Runs the commands that are not typed at a prompt, on the job's thread.
@@ -469,10 +504,24 @@ int run_job(const Interpreter::Surroundings& around, Input input, const Argument
 int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
                  const Arguments& arguments) {
   const auto input = input_of(arguments);
-  if (arguments.drop_in) print_banner(around.services.queue, arguments);
+  auto& queue = around.services.queue;
+  // zkCli goes on when nobody reads what it prints.
+  if (arguments.drop_in) {
+    base.printer.drop_refused();
+    queue.add(Stream::Out,
+              fmt::format("Connecting to {}\n", escape_for_terminal(arguments.server)));
+  }
+  if (arguments.awaits_connection) {
+    const int failed = base.run([&](const std::stop_token& stop) {
+      return awaits_connection(around.client, queue, stop) ? status::ok : status::failure;
+    });
+    if (failed != status::ok) return failed;
+  }
+  if (arguments.drop_in) print_welcome(queue, arguments);
   if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
   return base.run([&](const std::stop_token& stop) {
-    if (arguments.drop_in && shows_connection(arguments)) connect_first(around.client, stop);
+    if (arguments.drop_in && shows_connection(arguments))
+      connect_first(around.client, arguments, stop);
     const int result = run_job(around, input, arguments, stop);
     // The server ends the session while the main thread writes the last output.
     if (around.services.locks.locks().empty() && !arguments.drop_in) around.client.begin_close();
@@ -605,7 +654,7 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
   LineHistory history;
   CurrentNode current(monitor);
   Transaction transaction(monitor);
-  EventPrinter event_printer(queue, settings, style, input, arguments.quiet);
+  EventPrinter event_printer(queue, settings, style, input, arguments);
   PersistentWatches watches(monitor, event_printer.of_persistent_watches());
   const bool reports_waits = should_report_waits(arguments, style);
   const bool shows_state = input == Input::Terminal || reports_waits;

@@ -343,6 +343,7 @@ struct Line {
   std::string text;
   std::size_t number = 0;   ///< the line's; in a -c of one line, the command's; 0: the only one
   std::size_t command = 0;  ///< the command's number on the line; 0: it has the line for itself
+  bool at_once = false;     ///< it was read without waiting
 };
 
 struct Lines {
@@ -427,7 +428,7 @@ int Run::lines(const Lines& lines) const {
         {.source = lines.name,
          .line = lines.name.empty() ? 0 : std::max<std::size_t>(line.number, 1),
          .in_text = false});
-    const int result = interpreter.run_line(line.text);
+    const int result = interpreter.run_line(line.text, line.at_once);
     if (after_failure == AfterFailure::Forget) {
       // Neither empty lines nor `quit` have a status.
       if (!line.text.empty() && !interpreter.quit()) first_failure = result;
@@ -477,6 +478,7 @@ int Run::source(const ScriptSource& source, const std::string& name) const {
                 .next =
                     [&](Line& line) {
                       ++line.number;
+                      line.at_once = reader.ready();
                       return reader.next(line.text);
                     },
                 .last = [] { return false; }});

@@ -299,7 +299,8 @@ void Shell::handle_jobs() {
     connector_.reset();
     if (!problem_reported_ && !connector_problem_.empty()) report(around_, connector_problem_);
   }
-  if (!connector_ && around_.client.current_state() == SessionState::Expired) keep_connected();
+  const bool expired = around_.client.current_state() == SessionState::Expired;
+  if (expired && !connector_ && !is_drop_in()) keep_connected();
   if (awaits_first_prompt()) return;
   if (!editor_.active())
     editor_.begin(prompt(), is_at_row_begin());
