@@ -41,15 +41,17 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The tops of the subtrees.");
 }
 
-std::size_t batch_size(const Args& a) {
+std::size_t batch_size(const Context& cx, const Args& a) {
   constexpr std::int64_t most = 1 << 20;
-  if (!a.batch) return 1000;
+  constexpr std::size_t usual = 1000;
+  if (!a.batch) return usual;
   std::int64_t batch = 0;
   try {
     batch = parse_number(*a.batch, "-b", INT32_MIN, INT32_MAX);
   } catch (const UsageError&) {
     throw ValueError("-b argument must be an int value");
   }
+  if (batch < 1 && cx.services.settings.drop_in) return usual;  // zkCli takes any number
   if (batch < 1) throw ValueError("-b must be at least 1");
   return static_cast<std::size_t>(std::min(batch, most));
 }
@@ -219,7 +221,7 @@ Op operation(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  const auto batch = batch_size(a);
+  const auto batch = batch_size(cx, a);
   if (a.most && *a.most < 0) throw ValueError("--max must be at least 0");
   const auto limits = a.limits.limits();
   // zkCli, which has no rm, ignores what follows the first word.

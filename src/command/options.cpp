@@ -156,6 +156,14 @@ std::size_t place_of(const std::string& word, const std::vector<std::string>& ch
       fmt::format("invalid {}: \"{}\"; use {} or {}", what, word, fmt::join(choices, ", "), last));
 }
 
+/// commons-cli takes a pair of quotes off a value that is a word of its own, unless there are
+/// others within.
+std::string without_quotes(const std::string& value) {
+  const bool has_pair = value.size() > 1 && value.front() == '"' && value.back() == '"' &&
+                        std::ranges::count(value, '"') == 2;
+  return has_pair ? value.substr(1, value.size() - 2) : value;
+}
+
 }  // namespace
 
 std::string Argument::syntax() const {
@@ -333,7 +341,9 @@ void Options::instead_of(std::string_view option, std::string_view remedy) {
 
 void Options::parse(const std::vector<std::string>& words, const std::vector<bool>& quoted,
                     bool as_zkcli) {
-  const auto given = given_words(impl_->arguments, words, quoted);
+  auto given = given_words(impl_->arguments, words, quoted);
+  for (auto& option : given.options)
+    if (as_zkcli && option.apart) option.value = without_quotes(*option.value);
   if (const auto* const word = unknown_option(impl_->arguments, given, impl_->remedies, as_zkcli)) {
     const auto remedy = impl_->remedies.find(*word);
     throw UsageError(remedy == impl_->remedies.end()
