@@ -93,6 +93,7 @@ class Builder {
   }
 
   void set_style(std::string style) { style_ = std::move(style); }
+  void set_in_prompt(bool in_prompt) { in_prompt_ = in_prompt; }
   const std::string& style() const { return style_; }
   /// Wraps if a character of this width does not fit.
   void make_room(int columns) {
@@ -126,11 +127,13 @@ class Builder {
     }
     layout_.rows.back().wraps = true;
     end_row();
+    layout_.rows.back().begins_in_prompt = in_prompt_;
   }
 
   Layout layout_;
   int width_;
   int column_ = 0;
+  bool in_prompt_ = false;
   std::string style_;
 };
 
@@ -155,6 +158,7 @@ std::size_t escape_length(std::string_view text, std::size_t at) {
 }
 
 void put_prompt(Builder& builder, std::string_view prompt) {
+  builder.set_in_prompt(true);
   for (std::size_t at = 0; at < prompt.size();) {
     const char c = prompt[at];
     if (c == '\033') {
@@ -173,6 +177,7 @@ void put_prompt(Builder& builder, std::string_view prompt) {
     }
   }
   builder.set_style("");
+  builder.set_in_prompt(false);
 }
 
 /// Where to start, so that at most a few screens precede the cursor. Moves in large steps, so that

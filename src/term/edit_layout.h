@@ -22,7 +22,8 @@ struct Cell {
 
 struct Row {
   std::vector<Cell> cells;
-  bool wraps = false;  ///< full, and continued by the next row
+  bool wraps = false;             ///< full, and continued by the next row
+  bool begins_in_prompt = false;  ///< it continues the prompt
 
   int columns() const;
   bool operator==(const Row&) const = default;

@@ -228,6 +228,7 @@ void Painter::find_fresh_row() {
 }
 
 void Painter::begin_row() {
+  if (bare_) return;
   send("\r");
   if (!dumb_) send(erase_to_end_of_row);
 }
@@ -284,7 +285,7 @@ void Painter::open_row(const Layout& layout, int row) {
       move_to(row - 1, screen_.columns - above.cells.back().width);
       put_cells(above, above.cells.size() - 1);
     }
-    send(" \r");
+    if (!bare_ || !layout.rows[static_cast<std::size_t>(row)].begins_in_prompt) send(" \r");
   }
   row_ = row;
   column_ = 0;
@@ -346,8 +347,9 @@ void Painter::erase() {
 }
 
 void Painter::leave() {
-  if (!dumb_ && !painted_.empty()) move_to(static_cast<int>(painted_.size()) - 1, 0);
-  send("\r\n");
+  const int last_row = static_cast<int>(painted_.size()) - 1;
+  if (!dumb_ && !painted_.empty()) move_to(last_row, bare_ && row_ == last_row ? column_ : 0);
+  send(bare_ ? "\n" : "\r\n");
   painted_.clear();
   row_ = column_ = 0;
   single_row_columns_ = 0;
@@ -415,7 +417,7 @@ void Painter::paint_single_row(const EditedLine& line) {
   near.text = near.text.substr(0, near.cursor + window);
   const Layout layout = lay_out(near, endless);
   const Row& row = layout.rows.back();
-  const int room = std::max(screen_.columns - 1, 2);
+  const int room = bare_ ? endless.columns : std::max(screen_.columns - 1, 2);
   const int half = room / 2;
   const int first = std::max(0, (layout.cursor_column / half - 1) * half);
 
@@ -435,7 +437,7 @@ void Painter::paint_single_row(const EditedLine& line) {
   if (!single_row_.empty() && all.starts_with(single_row_) && shown >= single_row_columns_)
     send(std::string_view(all).substr(single_row_.size()));
   else
-    send("\r" + all);
+    send((bare_ && single_row_columns_ == 0 ? "" : "\r") + all);
   const int blanks = std::max(0, single_row_columns_ - shown);
   pending_.append(static_cast<std::size_t>(blanks), ' ');
   pending_.append(static_cast<std::size_t>(blanks + shown - before_cursor), '\b');
@@ -536,7 +538,7 @@ LineEditor::LineEditor(Options options)
       sink_(or_throw(fopencookie(nullptr, "w", {nullptr, discard, nullptr, nullptr}))),
       dumb_(terminal_is_dumb()),
       input_(options_.in),
-      painter_(options_.out, dumb_, options_.await_writable) {
+      painter_(options_.out, dumb_, options_.bare, options_.await_writable) {
   assert(Bridge::current == nullptr);
   Bridge::current = this;
   set_up_readline();

@@ -22,9 +22,10 @@ namespace zksh {
 /// the line is one row that scrolls sideways, drawn only with CR and blanks.
 class Painter {
  public:
-  /// `wait` blocks until the terminal accepts output; false: drop what is pending.
-  Painter(int fd, bool dumb, std::function<bool(int fd)> wait = {})
-      : fd_(fd), dumb_(dumb), wait_(std::move(wait)) {}
+  /// `wait` blocks until the terminal accepts output; false: drop what is pending. `bare`: the
+  /// terminal alone wraps the prompt, which is sent whole, with nothing before it.
+  Painter(int fd, bool dumb, bool bare, std::function<bool(int fd)> wait = {})
+      : fd_(fd), dumb_(dumb), bare_(bare), wait_(std::move(wait)) {}
 
   /// Sets the screen's size. Assumes that the terminal has rewrapped what is painted, as most do.
   void resize(ScreenSize screen);
@@ -64,6 +65,7 @@ class Painter {
 
   int fd_;
   bool dumb_;
+  bool bare_;
   std::function<bool(int fd)> wait_;
   ScreenSize screen_;
   std::string pending_;

@@ -85,6 +85,17 @@ class DriverTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^value is 42\r?$")
         self.assertRegex(done.stdout, r"(?m)^children: a b\r?$")
 
+    def test_a_prompt_wider_than_the_terminal(self):
+        """The terminal alone wraps it, as with JLine: drivers look for its end."""
+        servers = ",".join([self.server.address] * 5)
+        for terminal in ("xterm", "dumb"):
+            with self.subTest(terminal):
+                child = self.spawn(terminal, "-server", servers)
+                child.expect_exact("WatchedEvent state:SyncConnected type:None path:null\r\n"
+                                   f"[zk: {servers}(CONNECTED) 0] ")
+                child.send("ls /zookeeper\r")
+                child.expect_exact(f"ls /zookeeper\r\n[config, quota]\r\n[zk: {servers}(CONNECTED) 1] ")
+
     def test_a_server_that_comes_later(self):
         """Also without the mode: the prompt is shown again as a whole when the state changes."""
         self.server.kill()
