@@ -91,7 +91,7 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
     lease = of_session<SessionLease>(session_id);
     notes = of_session<AnswerNotes>(session_id);
   }
-  report(held, {.path = {}, .state = now, .zxid = wire.last_zxid()});
+  if (!is_ending) report(held, {.path = {}, .state = now, .zxid = wire.last_zxid()});
 }
 
 std::optional<std::string> Session::Handle::own_path(std::string_view whole) const {

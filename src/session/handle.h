@@ -189,6 +189,7 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   // Under the session's monitor:
   SessionState state = SessionState::Connecting;
   bool ever_connected = false;
+  bool is_ending = false;  ///< the server was asked to end it: that the connection ends is no news
   Clock::time_point opened;
   Clock::time_point lost;       ///< when the connection was lost, if ever
   std::string connected_to;     ///< the last server, HOST:PORT; empty before the first

@@ -732,6 +732,11 @@ void Session::Handle::ask_zxid() {
                                    [](std::string_view /*answer*/) { return Nothing(); });
 }
 
+Pending<Nothing> Session::start_end(const std::shared_ptr<Handle>& on) {
+  return ask_own<Nothing>(*this, on.get(), operation::close, "",
+                          [](std::string_view /*answer*/) { return Nothing(); });
+}
+
 Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::string& prefix) {
   using Paths = std::vector<std::string>;
   const auto on = open_handle();

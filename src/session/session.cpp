@@ -104,7 +104,23 @@ std::unique_ptr<Client> Session::another() {
                                    [](const Monitor::Held& /*held*/, const Event& /*event*/) {});
 }
 
+/// Has the server end the session, and waits for its answer, which follows the events.
+void Session::await_last_events() {
+  constexpr std::chrono::milliseconds patience{1500};
+  const auto on = open_handle();
+  const bool has_some = on && monitor_.with_lock([&](const Monitor::Held&) {
+    return on->is_ending = is_connected(on->state) && !on->ephemerals.empty();
+  });
+  if (!has_some) return;
+  const auto ended = start_end(on);
+  monitor_.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
+    return (*ended)(held) || !is_connected(on->state);
+  });
+  last_events_();
+}
+
 void Session::close() {
+  if (last_events_) await_last_events();
   end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); }));
   if (const auto begun = std::exchange(closing_, nullptr)) begun->wire.close();
 }

@@ -90,6 +90,9 @@ class Session final : public Client {
     wait_begins_ = std::move(begins);
     wait_lasts_ = std::move(lasts);
   }
+  /// Has `close` wait for the events of the session's ephemerals, which the server removes then, as
+  /// zkCli does, and call `report`, which waits until they are reported. Set it before anybody can.
+  void hear_last_events(std::function<void()> report) { last_events_ = std::move(report); }
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
   std::string connection_problem() override;
@@ -187,6 +190,8 @@ class Session final : public Client {
   std::shared_ptr<Handle> enter(const Monitor::Held& held, Phase phase,
                                 std::shared_ptr<Handle> fresh = {});
   void await_answers(const Handle& old);
+  Pending<Nothing> start_end(const std::shared_ptr<Handle>& on);
+  void await_last_events();
   void end(const std::shared_ptr<Handle>& old);
   bool open_at_once(std::size_t turn);
   void start_opener();
@@ -200,6 +205,7 @@ class Session final : public Client {
   EventSink sink_;
   std::function<void()> wait_begins_;
   std::function<void()> wait_lasts_;
+  std::function<void()> last_events_;
   std::unique_ptr<State> state_;
   std::shared_ptr<Handle>
       closing_;  ///< what begin_close has left to close; of one thread at a time

@@ -44,6 +44,13 @@ class Sasl(TlsCase):
         self.assertEqual("sasl:ann\nip:127.0.0.1\n", self.works(*self.options(), "-o", "plain", "whoami"))
         self.works(*self.options(), "--sasl-mechanism", "DIGEST-MD5", "delete", "/mine")
 
+    def test_zkclis_events(self):
+        """In its place: scripts take the result from below both."""
+        events = [f"\nWATCHER::\n\nWatchedEvent state:{state} type:None path:null\n"
+                  for state in ("SyncConnected", "SaslAuthenticated")]
+        self.assertEqual(f"Connecting to {self.server.address}\n{''.join(events)}[zookeeper]\n",
+                         self.works("--as", "zkcli", *self.options(), "ls", "/"))
+
     def shell(self, *words):
         """One that has made /again for its user alone."""
         shell = super().shell(*words)
