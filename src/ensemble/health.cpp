@@ -216,6 +216,8 @@ class Judge {
     const bool answers = std::ranges::any_of(health_.members, &MemberHealth::answers);
     if (!answers)
       lacks = health_.members.size() == 1 ? "the server does not answer" : "no server answers";
+    else if (hang_without_leader())
+      lacks = "no leader answers";
     else if (voting_ < health_.quorum && (all_asked_ || voting_ == 0))
       lacks = fmt::format("{} serve{}, but {} must", counted(voting_, "voting member"),
                           voting_ == 1 ? "s" : "", health_.quorum);
@@ -232,6 +234,15 @@ class Judge {
         health_.serving == 1 ? "s" : "",
         health_.leader.empty() ? "the leader was not asked" : health_.leader + " leads", synced_);
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
+  }
+
+  /// Whether followers answer, and open no session, since nobody leads them.
+  bool hang_without_leader() const {
+    const auto& all = health_.members;
+    return std::ranges::any_of(all,
+                               [](const MemberHealth& each) { return each.session == false; }) &&
+           std::ranges::none_of(all, &MemberHealth::serves) &&
+           std::ranges::find(all, "leader", &MemberHealth::role) == all.end();
   }
 
   void find_leader() {

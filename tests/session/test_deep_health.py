@@ -28,8 +28,8 @@ VERSIONS = [version for version in (os.environ.get("ZKSH_TEST_SERVERS") or "3.4.
             if "/" not in version]
 
 
-def deep(server, *words, admin="off"):
-    done = run_zksh("-s", server, "--admin-server", str(admin), "health", "--deep", "-t", "20s", "-o", "json", *words)
+def deep(server, *words, admin="off", time="20s"):
+    done = run_zksh("-s", server, "--admin-server", str(admin), "health", "--deep", "-t", time, "-o", "json", *words)
     found = json.loads(done.stdout)
     assert done.stderr == "" and found["status"] == done.returncode, done
     return found
@@ -271,24 +271,25 @@ def played(figures):
 
 
 class Played(unittest.TestCase):
-    """By a server that the test plays, which gives no session: it is named, so that none is wanted."""
+    """By a server that the test plays, which gives no session, as is found first. It is named, so that its nodes are not wanted."""
 
     def test_counters(self):
         for key, check in (("zk_unrecoverable_error_count", "errors"), ("zk_digest_mismatches_count", "digests")):
             with self.subTest(check=check), played({key: 2}) as server:
-                (finding,) = deep(server.address, server.address)["findings"]
+                sessions, finding = deep(server.address, server.address, time="1s")["findings"]
+                self.assertEqual("sessions", sessions["check"])
                 self.assertEqual((check, 2, server.address), (finding["check"], finding["measured"], finding["server"]))
                 self.assertIn("(2 since its start)", finding["problem"])
         with played({}) as server:
-            found = deep(server.address, server.address)
-            self.assertEqual(("healthy", []), (found["verdict"], found["findings"]))
+            found = deep(server.address, server.address, time="1s")
+            self.assertEqual(("no quorum", ["sessions"]), (found["verdict"], list(checks_of(found))))
             self.assertEqual({"secrets", "children", "values", "counters", "quotas"},
                              {each["check"] for each in found["unchecked"]})
 
     def test_figures_that_are_none(self):
         with played({"zk_unrecoverable_error_count": "x", "zk_open_file_descriptor_count": ""}) as server:
-            found = deep(server.address, server.address)
-            self.assertEqual([], found["findings"])
+            found = deep(server.address, server.address, time="1s")
+            self.assertEqual(["sessions"], list(checks_of(found)))
             self.assertLess({"errors", "descriptors"}, {each["check"] for each in found["unchecked"]})
 
 
