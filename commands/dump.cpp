@@ -58,7 +58,6 @@ void dump_records(Context& cx, const std::string& top, Progress& progress,
       continue;
     }
     const auto path = path_below(top, record.path);
-    require_whole(*node, path);
     text += restorable_line(format, record, path);
     if (text.size() < chunk) continue;
     progress.give_way();
@@ -88,12 +87,13 @@ int dump_past(Context& cx, const Args& a, const std::string& top) {
            }});
   reading.end();
   if (const auto text = end_text(past, moment)) cx.out.err_line("{}", *text);
-  if (past.fuzzy) cx.out.err_line("{}", cx.out.shown_in_error(fuzzy_text(past)));
+  const auto doubt = doubt_text(past);
+  if (doubt) cx.out.err_line("{}", cx.out.shown_in_error(*doubt));
   PastRecords records(past.tree, top);
-  if (past.fuzzy && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(fuzzy_text(past)));
+  if (doubt && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(*doubt));
   Progress progress(cx.out, cx.background, "nodes");
   dump_records(cx, top, progress, [&] { return records.next(); });
-  return past.fuzzy ? status::failure : status::ok;
+  return doubt ? status::failure : status::ok;
 }
 
 int run(Context& cx, const Args& a) {
@@ -102,7 +102,12 @@ int run(Context& cx, const Args& a) {
   if (a.at) throw SyntaxError("--at needs --in: servers know the present only");
   Progress progress(cx.out, cx.background, "nodes");
   LiveTree tree(cx.client, {.top = top, .limits = a.limits.limits()}, cx.stop);
-  dump_records(cx, top, progress, [&] { return tree.next(); });
+  dump_records(cx, top, progress, [&] {
+    auto node = tree.next();
+    if (node && node->record.life.kind != NodeKind::Ephemeral)
+      require_whole(*node, path_below(top, node->record.path));
+    return node;
+  });
   return status::ok;
 }
 

@@ -118,7 +118,7 @@ class History {
         logs_(files.logs().size()),
         reader_(files, begin,
                 [this](const Flaw& flaw) {
-                  if (!flaw.harmless) flaws_.push_back(flaw);
+                  if (!flaw.harmless || flaw.kind == Flaw::Kind::NotAgreed) flaws_.push_back(flaw);
                 }),
         progress_(cx.out, cx.background, "bytes read") {}
 
@@ -156,7 +156,7 @@ class History {
  private:
   void tell_flaws() {
     for (const auto& flaw : std::exchange(flaws_, {})) {
-      damaged_ = true;
+      damaged_ = damaged_ || !flaw.harmless;
       progress_.end();
       cx_.out.err_line("{}", cx_.out.shown_in_error(flaw_text(flaw)));
       tell_content(flaw);

@@ -386,10 +386,12 @@ std::function<std::size_t(const std::filesystem::path&)> past_filler(const Argum
   return [&](const std::filesystem::path& directory) {
     const DataFiles files(arguments.sandbox_data);
     const auto until = zxid_at(files, arguments.sandbox_moment, stop);
-    const auto past = write_past_files(files, until, directory, stop);
+    const auto past = write_past_files(
+        files, until, directory,
+        [&](const std::string& text) { out.err_line("{}", out.shown_in_error(text)); }, stop);
     as_of = ", as of " + zxid_text(past.zxid);
     if (const auto text = end_text(past, arguments.sandbox_moment)) out.err_line("{}", *text);
-    if (past.fuzzy) out.err_line("{}", out.shown_in_error(fuzzy_text(past)));
+    if (const auto doubt = doubt_text(past)) out.err_line("{}", out.shown_in_error(*doubt));
     return past.longest;
   };
 }

@@ -2,9 +2,12 @@
 #include "tree/live_tree.h"
 
 #include "base/error.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "client/zk_error.h"
 #include "tree/walk.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
@@ -164,16 +167,36 @@ PastRecords::PastRecords(const PastTree& tree, std::string top)
     add_limits(limits_, root, std::string(path), tree.find(path)->data);
 }
 
+/// Each server counts the usage of quotas for itself when it starts: what is in the files is old.
+Data PastRecords::data_of(const std::string& path, const PastNode& node) const {
+  const auto above = parent_path(path);
+  const bool usage = base_name(path) == usage_name && is_within(path, quota_root) &&
+                     tree_.find(join_path(above, limits_name));
+  if (!usage) return node.data;
+  std::int64_t bytes = 0;
+  const auto counted = tree_.below(above.substr(quota_root.size()));
+  for (const auto one : counted)
+    bytes += static_cast<std::int64_t>(tree_.find(one)->data.value_or("").size());
+  return fmt::format("count={},bytes={}", counted.size(), bytes);
+}
+
 std::optional<FoundNode> PastRecords::next() {
   if (at_ == paths_.size()) return std::nullopt;
   const std::string path(paths_[at_++]);
   const auto& node = *tree_.find(path);
+  auto acl = tree_.acl_of(node);
+  const auto life = life_of({.ephemeral_owner = node.stat.ephemeral_owner});
+  if (acl.empty() && life.kind != NodeKind::Ephemeral)
+    throw Error(fmt::format(
+        "the files do not tell the ACL of {}: its snapshot names it by the number {}, which its "
+        "list lacks, and no transaction sets it. Servers fail what is asked of such a node; take "
+        "the files of another member",
+        as_word(path), node.acl));
   FoundNode found{.record = {.path = path_from(top_, path),
-                             .life = life_of({.ephemeral_owner = node.stat.ephemeral_owner}),
-                             .acl = tree_.acl_of(node),
-                             .data = node.data}};
+                             .life = life,
+                             .acl = std::move(acl),
+                             .data = data_of(path, node)}};
   found.record.life.certain = true;
-  found.readable = !found.record.acl.empty();
   const auto limit = limits_.find(found.record.path);
   if (limit != limits_.end()) found.record.limits = limit->second;
   return found;

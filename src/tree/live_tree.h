@@ -88,11 +88,13 @@ class PastRecords {
   /// `tree` must outlive it. Throws ZkError if there is no such node.
   PastRecords(const PastTree& tree, std::string top);
 
-  /// The next node, ephemerals included; nullopt at the end. An ACL that the files lack makes it
-  /// unreadable.
+  /// The next node, ephemerals included; nullopt at the end. Throws Error if the files do not tell
+  /// its ACL.
   std::optional<FoundNode> next();
 
  private:
+  Data data_of(const std::string& path, const PastNode& node) const;
+
   const PastTree& tree_;
   std::string top_;
   std::vector<std::string_view> paths_;

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -45,18 +47,64 @@ void sort_files(std::vector<DataFiles::File>& files) {
   });
 }
 
-/// What to say of a directory below one of the places that looks like a server's data; else empty.
+/// What to say of the directories below the places that look like a server's data or logs; empty
+/// if there are none.
 std::string data_below(const std::vector<std::string>& places) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> found;
   for (const auto& place : places) {
     std::error_code problem;
     fs::directory_iterator entries(place, problem);
     for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
       std::error_code gone;
       if (fs::is_directory(entries->path() / "version-2", gone))
-        return fmt::format(", here {}", entries->path().string());
+        found.push_back(entries->path().string());
     }
   }
-  return {};
+  if (found.empty()) return {};
+  std::ranges::sort(found);
+  const auto shown = std::span(found).first(std::min(found.size(), most));
+  return fmt::format(", here {}{}", fmt::join(shown, " and "), found.size() > most ? " and …" : "");
+}
+
+/// The last transaction of each epoch after which a server's logs go on with the first of a later
+/// one. Of several servers' logs only: a leader that was cut off may have written more, which the
+/// others, who elected another, do not have. A server that has got a snapshot in place of
+/// transactions does not count; if the others differ, most of them do.
+std::map<std::int64_t, std::int64_t> agreed_ends(const std::vector<DataFiles::File>& files,
+                                                 const std::vector<DataFiles::File>& snapshots) {
+  std::map<std::string, std::vector<const DataFiles::File*>> servers;
+  const auto server_of = [](const DataFiles::File& file) {
+    return fs::path(file.path).parent_path().string();
+  };
+  for (const auto& file : files) servers[server_of(file)].push_back(&file);
+  std::map<std::int64_t, std::int64_t> ends;
+  if (servers.size() < 2) return ends;
+  std::map<std::int64_t, std::map<std::int64_t, int>> claims;
+  for (const auto& [directory, logs] : servers) {
+    std::int64_t last = 0;
+    const auto lacks_more = [&, &server = directory] {
+      return std::ranges::any_of(snapshots, [&](const DataFiles::File& file) {
+        return file.zxid > last && epoch_of(file.zxid) == epoch_of(last) &&
+               server_of(file) == server;
+      });
+    };
+    for (const auto* file : logs) {
+      LogFile log(file->path, {});
+      while (const auto record = log.next()) {
+        const auto zxid = zxid_of(record->body);
+        if (last != 0 && epoch_of(zxid) > epoch_of(last) && counter_of(zxid) == 1 && !lacks_more())
+          ++claims[epoch_of(last)][last];
+        last = std::max(last, zxid);
+      }
+    }
+  }
+  for (const auto& [epoch, votes] : claims) {
+    int most = 0;
+    for (const auto& [zxid, count] : votes)
+      if (count >= std::exchange(most, std::max(most, count))) ends[epoch] = zxid;
+  }
+  return ends;
 }
 
 constexpr std::string_view log_name = "log.";
@@ -74,6 +122,12 @@ DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places
         fmt::format("{}; name a server's dataDir or dataLogDir{}", none, data_below(places_)));
   throw ValueError(
       fmt::format("{}: {}: {}", none, unusable_.front().file.path, unusable_.front().problem));
+}
+
+bool DataFiles::was_agreed(std::int64_t zxid) const {
+  if (!agreed_) agreed_ = agreed_ends(logs_, snapshots_);
+  const auto end = agreed_->find(epoch_of(zxid));
+  return end == agreed_->end() || zxid <= end->second;
 }
 
 std::string DataFiles::places_text() const {

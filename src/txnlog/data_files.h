@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ class DataFiles {
     bool log = false;
   };
   const std::vector<Misnamed>& misnamed() const { return misnamed_; }
+  /// False for what one server wrote in an epoch, and the others, which elected another leader,
+  /// went on without. Reads the logs of several servers at the first call; may throw as LogFile.
+  bool was_agreed(std::int64_t zxid) const;
   /// "DIR" or "DIR and DIR", for messages.
   std::string places_text() const;
 
@@ -66,6 +70,8 @@ class DataFiles {
   std::vector<Misnamed> misnamed_{};
   std::vector<Unusable> unusable_{};
   std::vector<Epochs> epochs_{};
+  /// Of each epoch the last transaction that was agreed on, if a later epoch shows it.
+  mutable std::optional<std::map<std::int64_t, std::int64_t>> agreed_{};
 };
 
 }  // namespace zksh

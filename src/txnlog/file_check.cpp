@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/zlib.h"
+#include "txnlog/digest_check.h"
 #include "txnlog/past_tree.h"
 #include "txnlog/replay.h"
 #include "txnlog/transaction_reader.h"
@@ -91,6 +92,7 @@ Verdict verdict_of(const Flaw& flaw, const Release& release, bool last) {
     case Flaw::Kind::Repeated:
     case Flaw::Kind::BadPart:
     case Flaw::Kind::Gap:
+    case Flaw::Kind::NotAgreed:
       return {};
   }
   return {};
@@ -254,6 +256,7 @@ class Checker {
         } else {
           end_ = end = tree_.load(file.path, plan_.stop);
           base_ = file;
+          digests_ = {end_, file.zxid};
         }
         ++result_.snapshots;
         newer_ = newer_ || end.digest_zxid || end.last_zxid || !is_plain(file.path);
@@ -266,12 +269,18 @@ class Checker {
         else
           take_base(file, end.longest);
       } catch (const DamagedSnapshot& damage) {
+        const bool was_being_written =
+            damage.is_cut_off() && (base_ || file.path != files_.snapshots().front().path);
         add({.file = file.path,
              .offset = damage.offset(),
              .from = file.zxid,
              .to = file.zxid,
              .problem = damage.problem(),
-             .remedy = snapshot_remedy(file)});
+             .remedy = was_being_written
+                           ? "nothing to do: the server was stopped while it wrote it, and servers "
+                             "take another and the logs after it"
+                           : snapshot_remedy(file),
+             .harmless = was_being_written});
       }
     }
     if (base_) result_.zxid = base_->zxid;
@@ -309,7 +318,7 @@ class Checker {
   /// Of each version, whether it has a snapshot to begin with.
   void check_bases(bool tried) {
     if (files_.logs().empty() && !tried) return;
-    const bool first = !base_ && begins_with_first(files_);
+    const bool first = files_.snapshots().empty() && begins_with_first(files_);
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
       if (release.base) continue;
@@ -394,12 +403,14 @@ class Checker {
         covered_ = covered_ || (base_ && any_reads(reader.file()));
       note(reader, txn);
       result_.zxid = std::max(result_.zxid, txn.zxid);
+      digests_.note(txn);
       if (!base_ || txn.zxid <= base_->zxid) continue;
       if (result_.transactions == 1) check_begin(reader, txn);
       check_paths(reader, txn);
       tree_.apply(txn);
-      compare_digest(reader, txn);
+      digests_.compare(txn, tree_.digest(), reader.file(), reader.offset());
     }
+    check_digests();
   }
 
   /// What only later servers write, and lengths.
@@ -452,7 +463,7 @@ class Checker {
     const bool next = txn.zxid == base_->zxid + 1 ||
                       (epoch_of(txn.zxid) > epoch_of(base_->zxid) && counter_of(txn.zxid) == 1);
     if (next) return;
-    differs_ = true;
+    digests_.give_up();
     add({.file = reader.file(),
          .offset = reader.offset(),
          .from = base_->zxid + 1,
@@ -510,8 +521,8 @@ class Checker {
   /// The number of the node's ACL, if the snapshot did not list it.
   std::optional<std::int64_t> missing_acl(std::string_view path) const {
     const auto* const node = tree_.find(path);
-    if (!node || !tree_.acl_of(*node).empty()) return std::nullopt;
-    return static_cast<std::int64_t>(node->acl);
+    if (!node || tree_.knows_acl(*node)) return std::nullopt;
+    return node->acl;
   }
 
   /// A server does not look at the ACLs that it loads, and fails at a request that needs one.
@@ -545,19 +556,32 @@ class Checker {
            .remedy = "add the logs; without them the tree is only about right"});
   }
 
-  void compare_digest(const TransactionReader& reader, const LoggedTransaction& txn) {
-    if (!txn.digest || differs_ || txn.zxid < end_.digest_zxid.value_or(INT64_MAX)) return;
-    if (*txn.digest == tree_.digest()) {
-      ++result_.digests;
-      return;
+  void check_digests() {
+    digests_.finish();
+    result_.digests = digests_.right();
+    const auto finding = [](const DigestCheck::Difference& digests) {
+      return Finding{
+          .file = digests.file, .offset = digests.offset, .from = digests.from, .to = digests.to};
+    };
+    if (const auto& wrong = digests_.wrong()) {
+      auto found = finding(*wrong);
+      found.problem = wrong->ended
+                          ? "the tree differs from the one that its server had, but later no more"
+                          : "from this transaction on, the tree differs from the one that its "
+                            "server had";
+      found.remedy = other_member;
+      add(found);
     }
-    differs_ = true;
-    add({.file = reader.file(),
-         .offset = reader.offset(),
-         .from = txn.zxid,
-         .to = txn.zxid,
-         .problem = "from this transaction on, the tree differs from the one that its server had",
-         .remedy = std::string(other_member)});
+    if (const auto& harmless = digests_.harmless()) {
+      auto found = finding(*harmless);
+      found.problem = fmt::format("{} not of the tree{}",
+                                  harmless->count == 1 ? "a digest is" : "some digests are",
+                                  harmless->ended ? ", and later ones are right" : "");
+      found.remedy =
+          "nothing to do: the server computed them ahead, and counts them when it starts";
+      found.harmless = true;
+      add(found);
+    }
   }
 
   /// What a file lacks at its end is known when the next has begun.
@@ -600,7 +624,7 @@ class Checker {
     const bool begun_only = flaw.is_unbegun() && flaw.length == 0 && (!how.known_end || how.whole);
     const bool harmless = flaw.harmless || (flaw.kind == Flaw::Kind::Gap && how.bridged) ||
                           (flaw.kind == Flaw::Kind::CutOff && how.whole);
-    if (!flaw.harmless && !how.bridged && !how.whole && !begun_only) differs_ = true;
+    if (!flaw.harmless && !how.bridged && !how.whole && !begun_only) digests_.give_up();
     Finding finding{.file = flaw.file,
                     .offset = flaw.offset,
                     .problem = clause,
@@ -608,6 +632,10 @@ class Checker {
     if (flaw.after != 0 && !how.whole && !begun_only) {
       finding.from = flaw.after + 1;
       finding.to = how.known_end ? std::max(flaw.before - 1, flaw.after + 1) : 0;
+    }
+    if (flaw.kind == Flaw::Kind::NotAgreed) {
+      finding.from = flaw.after;
+      finding.to = flaw.before;
     }
     if (verdict.effect == Effect::Exit && how.read)
       finding.problem += fmt::format(" (\"{}\")", verdict.words);
@@ -633,6 +661,8 @@ class Checker {
       case Flaw::Kind::Torn:
         return "nothing to do: it was being written when the server stopped, and was not "
                "acknowledged";
+      case Flaw::Kind::NotAgreed:
+        return "nothing to do: the server drops it when it joins the others again";
       case Flaw::Kind::Repeated:
         return "nothing to do: to apply it again changes nothing";
       case Flaw::Kind::Gap:
@@ -774,7 +804,7 @@ class Checker {
   std::size_t long_count_ = 0;
   bool newer_ = false;    ///< there is what servers to 3.4 do not write
   bool covered_ = false;  ///< a log was read that servers would read
-  bool differs_ = false;
+  DigestCheck digests_{};
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ constexpr std::size_t read_size = 256U << 10U;
 using Kind = Flaw::Kind;
 
 std::string zxids(const Flaw& flaw) {
+  if (flaw.kind == Kind::NotAgreed && flaw.before != flaw.after)
+    return fmt::format(", {} to {}", zxid_text(flaw.after), zxid_text(flaw.before));
   if (flaw.after == 0 && flaw.before == 0) return "";
   if (flaw.before == flaw.after) return fmt::format(", {}", zxid_text(flaw.after));
   if (flaw.before == 0) return fmt::format(", after {}", zxid_text(flaw.after));
@@ -71,6 +73,8 @@ std::string what_is_wrong(const Flaw& flaw) {
       return "a transaction that is written more than once";
     case Kind::Gap:
       return "transactions are missing";
+    case Kind::NotAgreed:
+      return "never agreed on: the other servers went on in a new epoch without it";
     case Kind::Packed:
       return "it is packed, and must be unpacked with gunzip first";
     case Kind::NotALog:

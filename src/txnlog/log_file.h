@@ -32,6 +32,8 @@ struct Flaw {
     Unordered,    ///< a zxid that is not above the one before
     Repeated,     ///< the transaction before, once more
     Gap,          ///< transactions are missing
+    NotAgreed,    ///< one server wrote them, from `after` to `before`, and the others went on
+                  ///< without them
     Packed,       ///< compressed by gzip, perhaps a log
     NotALog,      ///< another kind of file
   };

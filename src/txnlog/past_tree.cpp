@@ -16,6 +16,8 @@ namespace {
 
 /// world:anyone:cdrwa, encoded.
 constexpr std::string_view anyone_acl("\0\0\0\1\0\0\0\x1f\0\0\0\5world\0\0\0\6anyone", 27);
+constexpr std::string_view null_acl("\xff\xff\xff\xff", 4);
+constexpr std::int64_t open_acl_number = -1;
 
 /// The root's path in the files and the digest.
 std::string_view stored_path(std::string_view path) { return path == "/" ? "" : path; }
@@ -127,32 +129,71 @@ std::vector<std::string> SessionEnds::ephemerals(const LoggedTransaction& txn) {
   return owned;
 }
 
-PastTree::PastTree(bool digests) : digests_(digests) {}
+void AclNumbers::list(std::int64_t number, std::string_view bytes) {
+  last_ = std::max(last_, number);
+  entries_[number].bytes = bytes;
+  numbers_[std::string(bytes)] = number;
+}
 
-std::size_t PastTree::acl_number(std::string_view bytes) {
-  const auto [place, fresh] = acl_numbers_.try_emplace(std::string(bytes), acls_.size());
-  if (fresh) acls_.push_back(place->first);
+std::int64_t AclNumbers::use(std::string_view bytes) {
+  if (bytes == null_acl) return open_acl_number;
+  const auto [place, fresh] = numbers_.try_emplace(std::string(bytes), last_ + 1);
+  if (fresh) entries_[++last_].bytes = bytes;
+  use(place->second);
   return place->second;
 }
+
+void AclNumbers::use(std::int64_t number) {
+  const auto entry = entries_.find(number);
+  if (entry != entries_.end()) ++entry->second.uses;
+}
+
+void AclNumbers::drop(std::int64_t number) {
+  const auto entry = entries_.find(number);
+  if (entry == entries_.end() || --entry->second.uses > 0) return;
+  numbers_.erase(entry->second.bytes);
+  entries_.erase(entry);
+}
+
+void AclNumbers::drop_unused() {
+  std::erase_if(entries_, [&](const auto& entry) {
+    const bool unused = entry.second.uses <= 0;
+    if (unused) numbers_.erase(entry.second.bytes);
+    return unused;
+  });
+}
+
+const std::string* AclNumbers::find(std::int64_t number) const {
+  static const std::string open(anyone_acl);
+  if (number == open_acl_number) return &open;
+  const auto entry = entries_.find(number);
+  return entry == entries_.end() ? nullptr : &entry->second.bytes;
+}
+
+PastTree::PastTree(bool digests) : digests_(digests) {}
 
 SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& stop) {
   nodes_.clear();
   owners_ = {};
   digest_ = 0;
-  std::unordered_map<std::int64_t, std::size_t> acls{{-1, acl_number(anyone_acl)}};
-  const auto unknown = acl_number("");
+  acls_ = {};
   const SnapshotVisitor visitor{
-      .acl = [&](std::int64_t id, std::string_view bytes) { acls[id] = acl_number(bytes); },
+      .acl = [&](std::int64_t id, std::string_view bytes) { acls_.list(id, bytes); },
       .node =
           [&](SnapshotNode&& node) {
-            if (!node.path.empty() && !node_at(parent_of(node.path)))
+            const auto* const parent = node.path.empty() ? nullptr : node_at(parent_of(node.path));
+            if (!parent && !node.path.empty())
               throw Error(
                   fmt::format("a node without its parent (\"unable to find parent {} of path {}\")",
                               parent_of(node.path), node.path));
-            const auto acl = acls.find(node.acl);
+            // Servers since 3.5 give number 1 to the ACL of this node before they read anything.
+            if (node.path == "/zookeeper/config") acls_.begin_after(1);
+            acls_.use(node.acl);
             PastNode past{.data = std::move(node.data),
-                          .acl = acl == acls.end() ? unknown : acl->second,
-                          .stat = node.stat};
+                          .acl = node.acl,
+                          .stat = node.stat,
+                          .serial = ++last_serial_,
+                          .parent_serial = parent ? parent->serial : 0};
             if (is_session_owner(past.stat.ephemeral_owner))
               owners_.add(past.stat.ephemeral_owner, node.path);
             const auto [place, fresh] = nodes_.try_emplace(std::move(node.path));
@@ -160,12 +201,20 @@ SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& s
             place->second = std::move(past);
             count_in(place->first, place->second);
           }};
-  return read_snapshot(snapshot, visitor, stop);
+  auto end = read_snapshot(snapshot, visitor, stop);
+  acls_.drop_unused();
+  return end;
 }
 
 void PastTree::load_first() {
-  for (const auto* const path : {"", "/zookeeper", "/zookeeper/quota"})
-    nodes_[path].acl = acl_number(anyone_acl);
+  std::uint64_t parent = 0;
+  for (const auto* const path : {"", "/zookeeper", "/zookeeper/quota"}) {
+    nodes_[path] = {.data = "",
+                    .acl = open_acl_number,
+                    .serial = ++last_serial_,
+                    .parent_serial = std::exchange(parent, last_serial_)};
+    count_in(path, nodes_[path]);
+  }
 }
 
 PastNode* PastTree::node_at(std::string_view path) {
@@ -179,7 +228,29 @@ const PastNode* PastTree::find(std::string_view path) const {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
-Acl PastTree::acl_of(const PastNode& node) const { return decoded_acl(acls_[node.acl]); }
+Acl PastTree::acl_of(const PastNode& node) const {
+  const auto* bytes = acls_.find(node.acl);
+  if (!bytes) bytes = acls_.find(node.logged_acl);
+  if (!bytes) return {};
+  auto acl = decoded_acl(*bytes);
+  return acl.empty() ? decoded_acl(anyone_acl) : acl;
+}
+
+bool PastTree::lists(const PastNode& parent, const PastNode& node) const {
+  return node.parent_serial == parent.serial;
+}
+
+/// Whether servers list it, its parent, and so on.
+bool PastTree::is_listed(std::string_view path, const PastNode& node) const {
+  const auto* one = &node;
+  while (!path.empty()) {
+    path = parent_of(path);
+    const auto* const parent = find(path);
+    if (!parent || !lists(*parent, *one)) return false;
+    one = parent;
+  }
+  return true;
+}
 
 void PastTree::count_out(const std::string& path, const PastNode& node) {
   if (digests_) digest_ -= digest_of(path, node);
@@ -201,12 +272,24 @@ void PastTree::apply(const LoggedTransaction& txn) {
   if (txn.type == TxnType::CloseSession) close(txn);
 }
 
+void PastTree::learn_acls(const LoggedTransaction& txn) {
+  for (const auto& op : txn.operations) {
+    if (!op.creates() && op.type != TxnType::SetAcl) continue;
+    auto* const node = node_at(op.path);
+    if (node && !acls_.find(node->acl) && !acls_.find(node->logged_acl))
+      node->logged_acl = acls_.use(op.acl);
+  }
+}
+
 /// DataTree.createNode. A node that exists already is in a snapshot that was written later.
 void PastTree::create(const LoggedTransaction& txn, const TxnOperation& op) {
   auto* const parent = node_at(parent_of(op.path));
   if (!parent || op.path.size() < 2) return;
   const std::string parent_path = key_;
-  const bool exists = node_at(op.path) != nullptr;
+  const auto acl = acls_.use(op.acl);
+  auto* const old = node_at(op.path);
+  const bool exists = old && lists(*parent, *old);
+  if (exists && !knows_acl(*old)) old->logged_acl = acl;
   if (exists && op.type != TxnType::Create) return;
   count_out(parent_path, *parent);
   const auto cversion =
@@ -220,16 +303,19 @@ void PastTree::create(const LoggedTransaction& txn, const TxnOperation& op) {
   count_in(parent_path, *parent);
   if (exists) return;
   PastNode node{.data = op.data ? std::optional(std::string(*op.data)) : std::nullopt,
-                .acl = acl_number(op.acl),
+                .acl = acl,
                 .stat = {.czxid = txn.zxid,
                          .mzxid = txn.zxid,
                          .ctime = txn.time,
                          .mtime = txn.time,
                          .ephemeral_owner = owner_of(txn, op),
-                         .pzxid = txn.zxid}};
+                         .pzxid = txn.zxid},
+                .serial = ++last_serial_,
+                .parent_serial = parent->serial};
   if (op.ephemeral) owners_.add(txn.session, key_);
+  if (old) count_out(key_, *old);
   count_in(key_, node);
-  nodes_.emplace(key_, std::move(node));
+  nodes_[key_] = std::move(node);
 }
 
 void PastTree::remove(std::string_view path, std::int64_t zxid) {
@@ -241,6 +327,7 @@ void PastTree::remove(std::string_view path, std::int64_t zxid) {
   const auto* const node = node_at(path);
   if (!node) return;
   count_out(key_, *node);
+  acls_.drop(node->acl);
   if (is_session_owner(node->stat.ephemeral_owner)) owners_.remove(path);
   nodes_.erase(key_);
 }
@@ -251,7 +338,9 @@ void PastTree::set(const LoggedTransaction& txn, const TxnOperation& op) {
   if (!node) return;
   count_out(key_, *node);
   if (op.type == TxnType::SetAcl) {
-    node->acl = acl_number(op.acl);
+    acls_.drop(node->acl);
+    node->acl = acls_.use(op.acl);
+    node->logged_acl = 0;
     node->stat.aversion = op.version;
   } else {
     node->data = op.data ? std::optional(std::string(*op.data)) : std::nullopt;
@@ -272,7 +361,8 @@ std::vector<std::string_view> PastTree::below(std::string_view top) const {
   const auto stored = stored_path(top);
   std::vector<std::string_view> paths;
   for (const auto& [path, node] : nodes_)
-    if (path.starts_with(stored) && (path.size() == stored.size() || path[stored.size()] == '/'))
+    if (path.starts_with(stored) && (path.size() == stored.size() || path[stored.size()] == '/') &&
+        is_listed(path, node))
       paths.push_back(path.empty() ? std::string_view("/") : std::string_view(path));
   return paths;
 }

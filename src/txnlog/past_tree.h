@@ -4,6 +4,7 @@
 #include "txnlog/snapshot.h"
 #include "txnlog/transaction.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,14 +57,48 @@ class SessionEnds {
   std::optional<EphemeralOwners> owners_{};  ///< once a record does not say it
 };
 
-struct PastNode {
-  std::optional<std::string> data{};
-  std::size_t acl = 0;  ///< PastTree::acl_of
-  StoredStat stat{};
+/// ReferenceCountedACLCache.java: nodes name their ACLs by numbers. A snapshot that was written
+/// while others were set may name one that its list lacks; a server that replays the log gives it
+/// out again, so this does so in the same order.
+class AclNumbers {
+ public:
+  /// The next new number is greater.
+  void begin_after(std::int64_t number) { last_ = std::max(last_, number); }
+  /// Adds an entry of a snapshot's list.
+  void list(std::int64_t number, std::string_view bytes);
+  /// The number of an ACL that one more node has.
+  std::int64_t use(std::string_view bytes);
+  void use(std::int64_t number);
+  /// Of a node that has it no longer.
+  void drop(std::int64_t number);
+  /// Forgets what no node has, as at the end of a snapshot.
+  void drop_unused();
+  /// The encoded ACL; nullptr if it is not known.
+  const std::string* find(std::int64_t number) const;
+
+ private:
+  struct Entry {
+    std::string bytes;
+    std::int64_t uses = 0;
+  };
+  std::unordered_map<std::int64_t, Entry> entries_{};
+  std::unordered_map<std::string, std::int64_t> numbers_{};
+  std::int64_t last_ = 0;
 };
 
-/// DataTree of ZooKeeper 3.8: transactions may be applied again, since snapshots are written while
-/// others go on. Keeps the whole tree in memory.
+struct PastNode {
+  std::optional<std::string> data{};
+  std::int64_t acl = 0;         ///< its number in a server: PastTree::acl_of
+  std::int64_t logged_acl = 0;  ///< what the log says, if a server does not know the other
+  StoredStat stat{};
+  std::uint64_t serial = 0;  ///< of this node, among all that were there
+  /// The parent's, when it was created. A parent that is deleted first and created again does not
+  /// list it, as in a server: that happens only before a fuzzy snapshot was complete.
+  std::uint64_t parent_serial = 0;
+};
+
+/// DataTree of ZooKeeper 3.8 and 3.9: transactions may be applied again, since snapshots are
+/// written while others go on; zksh-txnlog(5) says what that means. Keeps the whole tree in memory.
 class PastTree {
  public:
   explicit PastTree(bool digests = false);
@@ -74,21 +109,28 @@ class PastTree {
   /// The tree with which a server begins that has no files; servers to 3.4 write no snapshot of it.
   void load_first();
   void apply(const LoggedTransaction& txn);
+  /// Of a later transaction that is not applied: takes from it the ACLs that a fuzzy snapshot
+  /// names, but does not list yet.
+  void learn_acls(const LoggedTransaction& txn);
 
   /// The sum over all nodes that servers log; only if it was asked for.
   std::uint64_t digest() const { return digest_; }
   std::size_t size() const { return nodes_.size(); }
   /// Null if there is none. The root's path is "/".
   const PastNode* find(std::string_view path) const;
-  /// Empty if the snapshot did not contain it.
+  /// Empty if the files do not tell it. A list without entries, which lets everybody do everything,
+  /// is returned as world:anyone:cdrwa.
   Acl acl_of(const PastNode& node) const;
+  /// Whether a server that replays the files has its ACL; else it fails requests for the node.
+  bool knows_acl(const PastNode& node) const { return acls_.find(node.acl) != nullptr; }
   /// The paths of a node and everything below, in no order.
   std::vector<std::string_view> below(std::string_view top) const;
 
  private:
   using Nodes = std::unordered_map<std::string, PastNode>;
   PastNode* node_at(std::string_view path);
-  std::size_t acl_number(std::string_view bytes);
+  bool lists(const PastNode& parent, const PastNode& node) const;
+  bool is_listed(std::string_view path, const PastNode& node) const;
   void count_out(const std::string& path, const PastNode& node);
   void count_in(const std::string& path, const PastNode& node);
   void create(const LoggedTransaction& txn, const TxnOperation& op);
@@ -100,8 +142,8 @@ class PastTree {
   std::uint64_t digest_ = 0;
   Nodes nodes_{};
   EphemeralOwners owners_{};
-  std::vector<std::string> acls_{};
-  std::unordered_map<std::string, std::size_t> acl_numbers_{};
+  AclNumbers acls_{};
+  std::uint64_t last_serial_ = 0;
   std::string key_{};  ///< a path to look up
 };
 

@@ -27,13 +27,20 @@ std::int64_t written_until(const DataFiles::File& file, const SnapshotEnd& end) 
 /// Loads a snapshot into the tree: the newest whose writing had ended at `until`, else the oldest.
 void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& plan) {
   bool loaded = false;
-  std::vector<DataFiles::File> usable;
+  bool passed_over = false;
   for (const auto& file : files.newest_snapshots()) {
     if (file.zxid > plan.until) continue;
     try {
-      auto tree = PastTree(plan.digests);
+      auto tree = PastTree(true);
       const auto end = tree.load(file.path, plan.stop);
-      const bool in_time = written_until(file, end) <= plan.until;
+      const auto complete = written_until(file, end);
+      if (!files.was_agreed(file.zxid) || !files.was_agreed(complete)) {
+        if (plan.skipped)
+          plan.skipped(fmt::format(
+              "{} has transactions that were never agreed on; it is passed over", file.path));
+        continue;
+      }
+      const bool in_time = complete <= plan.until;
       if (loaded && !in_time) continue;
       replay.tree = std::move(tree);
       replay.end = end;
@@ -43,14 +50,18 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& error) {
+      passed_over = true;
       if (plan.skipped) plan.skipped(fmt::format("{}; it is passed over", error.what()));
     }
   }
   if (loaded) return;
   if (begins_with_first(files)) {
+    if (plan.skipped && passed_over)
+      plan.skipped("no snapshot can be read; the tree is replayed from the first transaction on");
     replay.tree.load_first();
     replay.first = true;
     replay.snapshot = {.path = "the first tree", .zxid = files.logs().front().zxid - 1};
+    replay.end.digest_zxid = replay.snapshot.zxid;
     return;
   }
   if (files.snapshots().empty() || plan.until == INT64_MAX)
@@ -175,18 +186,20 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
 }
 
 bool begins_with_first(const DataFiles& files) {
-  if (!files.snapshots().empty() || files.logs().empty()) return false;
+  if (files.logs().empty()) return false;
   const auto zxid = files.logs().front().zxid;
   return counter_of(zxid) == 1 && epoch_of(zxid) <= 1;
 }
 
 Replay replay(const DataFiles& files, const ReplayPlan& plan) {
-  Replay replay{.tree = PastTree(plan.digests)};
+  Replay replay{.tree = PastTree(true)};
   load_snapshot(replay, files, plan);
   const auto start = replay.snapshot.zxid;
   replay.zxid = start;
   std::vector<Flaw> flaws;
+  DigestCheck digests(replay.end, start);
   TransactionReader reader(files, start, [&](const Flaw& flaw) {
+    if (flaw.kind == Flaw::Kind::NotAgreed && plan.skipped) plan.skipped(flaw_text(flaw));
     const bool matters = flaw.before == 0 || flaw.before > start + 1;
     if (!flaw.harmless && matters) flaws.push_back(flaw);
   });
@@ -201,6 +214,7 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     }
     covered = true;
     replay.end_time = txn.time;
+    digests.note(txn);
     if (txn.zxid <= start) continue;
     if (txn.zxid > plan.until) {
       next = txn.zxid;
@@ -210,7 +224,8 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     require_next(replay, files, flaws, txn.zxid);
     if (!txn.known)
       throw Error(fmt::format("{} is of a type that this zksh does not know", zxid_text(txn.zxid)));
-    if (plan.tree) replay.tree.apply(txn);
+    replay.tree.apply(txn);
+    digests.compare(txn, replay.tree.digest(), reader.file(), reader.offset());
     replay.zxid = txn.zxid;
     flaws.clear();
     if (plan.applied) plan.applied(txn, reader.frame());
@@ -219,6 +234,11 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
   if (replay.zxid < plan.until && next == INT64_MAX && plan.until != INT64_MAX)
     throw Error(fmt::format("the files end at {}, before {}", zxid_text(replay.zxid),
                             zxid_text(plan.until)));
+  for (bool more = next != INT64_MAX;
+       more && txn.zxid <= written_until(replay.snapshot, replay.end); more = reader.next(txn))
+    replay.tree.learn_acls(txn);
+  digests.finish();
+  if (digests.wrong() && !digests.wrong()->ended) replay.differs = digests.wrong();
   replay.fuzzy = fuzzy_clause(replay.snapshot, replay.end, replay.zxid, covered);
   return replay;
 }
@@ -236,9 +256,16 @@ std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const S
   return "may have been written while the tree changed, and there are no logs to show it";
 }
 
-std::string fuzzy_text(const Replay& replay) {
-  return fmt::format("the tree at {} is only about right: {} {}", zxid_text(replay.zxid),
-                     replay.snapshot.path, replay.fuzzy.value_or(""));
+std::optional<std::string> doubt_text(const Replay& replay) {
+  if (!replay.fuzzy && !replay.differs) return std::nullopt;
+  const auto why =
+      replay.differs
+          ? fmt::format(
+                "its digest is not the one in {} from {} on, so transactions before it are "
+                "missing or are not those of its servers",
+                replay.differs->file, zxid_text(replay.differs->from))
+          : fmt::format("{} {}", replay.snapshot.path, *replay.fuzzy);
+  return fmt::format("the tree at {} is only about right: {}", zxid_text(replay.zxid), why);
 }
 
 std::optional<std::string> end_text(const Replay& replay, const Moment& moment) {
@@ -248,18 +275,21 @@ std::optional<std::string> end_text(const Replay& replay, const Moment& moment) 
 }
 
 Replay write_past_files(const DataFiles& files, std::int64_t until,
-                        const std::filesystem::path& directory, const std::stop_token& stop) {
+                        const std::filesystem::path& directory,
+                        std::function<void(const std::string& text)> skipped,
+                        const std::stop_token& stop) {
   constexpr std::string_view header("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
   std::optional<PastFile> log;
   std::size_t longest = 0;
   auto past = replay(files, {.until = until,
-                             .tree = false,
                              .stop = stop,
-                             .applied = [&](const LoggedTransaction& txn, std::string_view frame) {
-                               if (!log) log.emplace(directory, "log", txn.zxid).write(header);
-                               log->write(frame);
-                               longest = std::max(longest, txn.bytes);
-                             }});
+                             .applied =
+                                 [&](const LoggedTransaction& txn, std::string_view frame) {
+                                   if (!log) log.emplace(directory, "log", txn.zxid).write(header);
+                                   log->write(frame);
+                                   longest = std::max(longest, txn.bytes);
+                                 },
+                             .skipped = std::move(skipped)});
   if (log) log->close();
   past.longest = std::max(longest, past.end.longest);
   if (past.first) return past;  // there is no snapshot

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "txnlog/data_files.h"
+#include "txnlog/digest_check.h"
 #include "txnlog/log_file.h"
 #include "txnlog/moment.h"
 #include "txnlog/past_tree.h"
@@ -18,14 +19,13 @@ namespace zksh {
 
 struct ReplayPlan {
   std::int64_t until = INT64_MAX;  ///< the last zxid to apply; see zxid_at
-  bool digests = false;
-  bool tree = true;  ///< false: only the chain is checked, and the tree stays the snapshot's
   std::stop_token stop{};
   /// Called after each transaction is applied, with its record as it stands in the log.
   std::function<void(const LoggedTransaction& txn, std::string_view frame)> applied{};
   /// Called now and then.
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
-  /// Called for a snapshot that cannot be used, with a sentence.
+  /// Called for what cannot be used, a snapshot or transactions that were never agreed on, with a
+  /// sentence.
   std::function<void(const std::string& text)> skipped{};
 };
 
@@ -42,6 +42,8 @@ struct Replay {
   /// may be newer, or missing.
   std::optional<std::string> fuzzy{};
   bool first = false;  ///< there is no snapshot, see begins_with_first
+  /// The digests that show that the tree is not the one that its server had.
+  std::optional<DigestCheck::Difference> differs{};
 };
 
 /// The last transaction at or before a moment: the largest number if it is later than all.
@@ -53,8 +55,7 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
 /// little.
 std::optional<std::int64_t> begin_of(const DataFiles& files, const Moment& moment);
 
-/// Whether there is no snapshot, and the logs begin with the first transaction of all: servers to
-/// 3.4 then have not written one yet.
+/// Whether the logs begin with the first transaction of all. Servers to 3.4 have no snapshot then.
 bool begins_with_first(const DataFiles& files);
 
 /// Loads the newest snapshot that is not too new, and applies what follows. Throws Error if there
@@ -68,16 +69,20 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan);
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
                                         std::int64_t reached, bool covered);
 
-/// "the tree at 0x5 is only about right: …"; for a fuzzy one.
-std::string fuzzy_text(const Replay& replay);
+/// "the tree at 0x5 is only about right: …", for a fuzzy one, or one that differs from the servers'
+/// own; nullopt for any other.
+std::optional<std::string> doubt_text(const Replay& replay);
 
 /// "the files end at 0x5, 2026-…, before 2030-…"; nullopt unless the time that was asked for is
 /// later than all transactions.
 std::optional<std::string> end_text(const Replay& replay, const Moment& moment);
 
 /// Writes a snapshot, unpacked, and one log of what follows it into `directory`, which must exist.
-/// Returns what they hold. Blocks; throws as replay, and Error if they cannot be written.
+/// Returns what they hold. `skipped`: as in ReplayPlan. Blocks; throws as replay, and Error if they
+/// cannot be written.
 Replay write_past_files(const DataFiles& files, std::int64_t until,
-                        const std::filesystem::path& directory, const std::stop_token& stop);
+                        const std::filesystem::path& directory,
+                        std::function<void(const std::string& text)> skipped,
+                        const std::stop_token& stop);
 
 }  // namespace zksh

@@ -230,7 +230,7 @@ class SnapshotParser {
     while (piece_.size() - at_ < size) {
       if (stop_.stop_requested()) throw Cancelled();
       const auto& more = unpacking_.next();
-      if (more.empty()) throw Error("it is cut off");
+      if (more.empty()) throw Error(std::string(DamagedSnapshot::cut_off));
       if (visitor_.copy) visitor_.copy(more);
       piece_.erase(0, at_);
       at_ = 0;

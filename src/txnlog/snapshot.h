@@ -59,6 +59,9 @@ class DamagedSnapshot final : public Error {
   DamagedSnapshot(const std::string& file, std::uint64_t offset, const std::string& problem);
   std::uint64_t offset() const { return offset_; }
   const std::string& problem() const { return problem_; }
+  /// Whether it ends too early, as when a server is stopped while it writes it.
+  bool is_cut_off() const { return problem_ == cut_off || problem_ == "it is truncated"; }
+  static constexpr std::string_view cut_off = "it is cut off";
 
  private:
   std::uint64_t offset_;

@@ -100,6 +100,7 @@ bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
       continue;
     }
     if (!chosen) {
+      report_not_agreed();
       if (!follows) end_repetition();
       return false;
     }
@@ -123,6 +124,8 @@ bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
             .length = txn.bad_length,
             .harmless = kind == Flaw::Kind::Repeated});
   };
+  if (drop_not_agreed(source, zxid)) return false;
+  report_not_agreed();
   if (any_ && zxid <= last_zxid_) {
     // A member that comes back may write again what it has written, and what it is sent again.
     const bool repeated = was_read(*source.record);
@@ -176,6 +179,24 @@ bool TransactionReader::was_read(const LogFile::Record& record) {
 void TransactionReader::end_repetition() {
   const auto last = std::exchange(repetition_, std::nullopt);
   if (last && last->after != last_zxid_) report(*last);
+}
+
+/// Whether the others went on without it.
+bool TransactionReader::drop_not_agreed(const Source& source, std::int64_t zxid) {
+  if (files_.was_agreed(zxid)) return false;
+  if (!not_agreed_)
+    not_agreed_ = Flaw{.kind = Flaw::Kind::NotAgreed,
+                       .file = source.log->path(),
+                       .offset = source.record->offset,
+                       .after = zxid,
+                       .harmless = true};
+  not_agreed_->before = zxid;
+  not_agreed_->bytes += source.record->whole.size();
+  return true;
+}
+
+void TransactionReader::report_not_agreed() {
+  if (const auto flaw = std::exchange(not_agreed_, std::nullopt)) report(*flaw);
 }
 
 /// Drops the same transaction from the other logs.

@@ -17,7 +17,8 @@
 namespace zksh {
 
 /// Logs may overlap if they tell the same, such as those of two members of an ensemble. Keeps a
-/// buffer for each log that is open, which is one unless they overlap.
+/// buffer for each log that is open, which is one unless they overlap. What was never
+/// agreed on is passed over.
 class TransactionReader {
  public:
   /// Begins with the log that may have this zxid or, if there is none before it, with the first.
@@ -57,6 +58,8 @@ class TransactionReader {
   Source* least();
   bool take(Source& source, LoggedTransaction& txn);
   void drop_repeated(const Source& chosen);
+  bool drop_not_agreed(const Source& source, std::int64_t zxid);
+  void report_not_agreed();
   void check_gap(std::int64_t zxid);
 
   const DataFiles& files_;
@@ -73,8 +76,9 @@ class TransactionReader {
   std::uint64_t passed_over_ = 0;
   LogFile* current_ = nullptr;
   LogFile::Record record_{};
-  Source* consumed_ = nullptr;  ///< its record was returned
-  bool damaged_ = false;        ///< since the last transaction
+  Source* consumed_ = nullptr;        ///< its record was returned
+  std::optional<Flaw> not_agreed_{};  ///< since the last transaction
+  bool damaged_ = false;              ///< since the last transaction
   bool any_ = false;
 };
 

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import unittest
 
@@ -12,7 +13,7 @@ from session_case import SessionTest
 from ensemble import Ensemble
 from server import Server, needs, server_version
 from waiting import wait_until
-from znodes import Znodes
+from znodes import SET_DATA, Znodes, pack_string
 from zksh import ZKSH, environment
 
 
@@ -212,20 +213,37 @@ class Damage(TxnsTest):
             self.assertEqual((status, out), (1, ""))
             self.assertIn("missing", err)
 
+    @staticmethod
+    def zxid(path):
+        return int(os.path.basename(path).split(".")[1], 16)
+
+    def snapshots(self, place):
+        return sorted(glob.glob(place + "/version-2/snapshot.*"), key=self.zxid)
+
+    def lost_log(self, place):
+        """A log between others, and the next, if a later snapshot has what is in it."""
+        logs = self.logs(place)
+        newest = self.zxid(self.snapshots(place)[-1])
+        return next(((lost, after) for lost, after in reversed(list(zip(logs[1:], logs[2:]))) if self.zxid(after) <= newest), None)
+
     def test_a_lost_log(self):
-        self.assertGreater(len(self.logs(self.place)), 0)
-        znodes = self.znodes
-        for number in range(200):
-            znodes.set(self.root + "/n1", b"%d" % number)
         place = self.copied("lost")
-        lost = self.logs(place)[-2]
+        while not self.lost_log(place):  # where the server rolls, and takes a snapshot, is its own choice
+            for number in range(100):
+                self.znodes.set(self.root + "/n1", b"%d" % number)
+            shutil.rmtree(place)
+            place = self.copied("lost")
+        lost, following = self.lost_log(place)
+        first, after = self.zxid(lost), self.zxid(following)
         os.unlink(lost)
+        for snapshot in self.snapshots(place):
+            if first <= self.zxid(snapshot) < after:
+                os.unlink(snapshot)
         checked = self.txns("--check", place=place)  # a server starts: the newest snapshot has what is lost
         self.assertRegex(checked, "harmless: .*: transactions are missing")
         status, _, err = self.run_zksh("txns", "--in", place)
         self.assertEqual(status, 1)
         self.assertIn("transactions are missing, between", err)
-        first, after = (int(log.rpartition(".")[2], 16) for log in (lost, self.logs(place)[-1]))
         status, out, err = self.run_zksh("dump", "--in", place, "--at", hex((first + after) // 2), "/zookeeper")
         self.assertEqual((status, out), (1, ""))
         self.assertIn(f"and before {hex(after)} are missing", err)
@@ -506,6 +524,41 @@ class Members(TxnsTest):
             self.assertEqual((status, out, err), (0, *texts, ""))
             self.assertEqual(out.count("NoNode, nothing of a multi was applied"), 1)
             self.assertNotIn(path, out)
+
+    def test_what_a_leader_wrote_alone(self):
+        """It is in one member's log, and the others go on in a new epoch without it."""
+        path = self.root + "p"
+        with Ensemble(3) as ensemble:
+            leader = next(server for server in ensemble.servers if server.mode() == "leader")
+            others = [server for server in ensemble.servers if server is not leader]
+            self.assertEqual(self.run_zksh("create", path, "agreed", server=ensemble.connect_string)[0], 0)
+            self.assertEqual(self.run_zksh("sync", "/", server=others[0].address)[0], 0)
+            alone = Znodes(leader.address)
+            self.addCleanup(alone.connection.close)
+            for server in others:
+                server.freeze()
+            alone.xid += 1
+            alone._send(struct.pack(">ii", alone.xid, SET_DATA) + pack_string(path) + pack_string("PHANTOM") + struct.pack(">i", -1))
+            wait_until(lambda: any(b"PHANTOM" in self.bytes(log) for log in self.logs(leader.directory + "/data")))
+            for server in (leader, *others):
+                server.kill()
+            for server in others:
+                server._spawn()
+            for server in others:
+                server.wait_mode("leader", "follower")
+            self.assertEqual(self.run_zksh("create", path + "/later", "x", server=others[0].address)[0], 0)
+            for server in others:
+                server.kill()
+            joined = ["--in", leader.directory + "/data", "--in", others[0].directory + "/data"]
+            for command in (["txns", "-d", path], ["dump", path]):
+                status, out, err = self.run_zksh(command[0], *joined, *command[1:], server="127.0.0.1:1")
+                self.assertEqual(status, 0, err)
+                self.assertNotIn("PHANTOM", out)
+                self.assertIn("agreed", out)
+                self.assertRegex(err, r"never agreed on: the other servers went on in a new epoch without it, 0x")
+            checked = self.run_zksh("txns", *joined, "--check", server="127.0.0.1:1")[1]
+            self.assertRegex(checked, "harmless: .*never agreed on")
+            self.assertIn("PHANTOM", self.txns("-d", path, place=leader.directory + "/data"))  # alone it looks like any other
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "txnlog/past_tree.h"
 
 #include "base/error.h"
+#include "base/zlib.h"
 #include "txnlog/replay.h"
 #include "txnlog_files.h"
 
@@ -20,6 +21,33 @@ LoggedTransaction parsed(const std::string& body) {
   LoggedTransaction txn;
   EXPECT_TRUE(parse_transaction(kept, txn));
   return txn;
+}
+
+/// A snapshot of the root and /a, whose ACL has the number 4, with a list of what has 2 and 3.
+std::string numbered_snapshot() {
+  const std::string stat(60, '\0');
+  const auto acl = [](const std::string& id) {
+    return jute_int(1) + jute_int(31) + jute_text("ip") + jute_text(id);
+  };
+  std::string bytes = "ZKSN" + jute_int(2) + jute_long(-1) + jute_int(0) + jute_int(2);
+  bytes += jute_long(2) + acl("::2") + jute_long(3) + jute_int(0);
+  for (const auto& [path, number] : {std::pair("", -1), {"/a", 4}, {"/b", 3}, {"/c", 2}})
+    bytes += jute_text(path) + jute_text("") + jute_long(number) + stat;
+  bytes += jute_text("/");
+  bytes += jute_long(adler32_of(bytes)) + jute_text("/");
+  bytes += jute_long(6) + jute_int(2) + jute_long(0);
+  return bytes + jute_long(adler32_of(bytes)) + jute_text("/");
+}
+
+std::string ip_create_body(std::int64_t zxid, const std::string& path, const std::string& id) {
+  return txn_body(zxid, 1,
+                  jute_text(path) + jute_text("") + jute_int(1) + jute_int(31) + jute_text("ip") +
+                      jute_text(id) + '\0' + jute_int(-1));
+}
+
+std::string acl_id(const PastTree& tree, std::string_view path) {
+  const auto acl = tree.acl_of(*tree.find(path));
+  return acl.empty() ? "unknown" : acl.front().id;
 }
 
 /// A snapshot at 10, complete at 11, and logs from 9 to 14, with the one before it.
@@ -173,6 +201,36 @@ TEST(Replay, PassesOverDamagedSnapshots) {
   EXPECT_THAT(skipped, testing::ElementsAre(HasSubstr("cut off"), HasSubstr("wrong checksum")));
 }
 
+TEST(Replay, GoesOnWithoutSnapshotsFromTheFirstTransactionOn) {
+  const LogDirectory directory;
+  directory.write("log.1", log_bytes({create_body(1, "/a", "x"), set_body(2, "/a", "y", 1)}));
+  directory.write("snapshot.1", snapshot_bytes({}, 1, true));
+  std::vector<std::string> skipped;
+  const auto replayed =
+      replay(DataFiles({directory.path()}),
+             {.skipped = [&](const std::string& text) { skipped.push_back(text); }});
+  EXPECT_EQ(replayed.tree.find("/a")->data, "y");
+  EXPECT_EQ(replayed.tree.find("/")->data, "");  // as servers have it, not null
+  EXPECT_THAT(skipped, testing::ElementsAre(HasSubstr("wrong checksum"),
+                                            HasSubstr("from the first transaction on")));
+}
+
+TEST(Replay, ATreeThatIsNotTheServersIsDoubted) {
+  const Files files;
+  files.directory.write("log.c",
+                        log_bytes({set_body(12, "/a", "new", 3) + jute_int(2) + jute_long(1)}));
+  EXPECT_THAT(doubt_text(files.at(12)).value_or(""), HasSubstr("its digest is not the one in"));
+}
+
+TEST(Replay, TheAclsOfAFuzzySnapshotAreLookedForInTheLog) {
+  const LogDirectory directory;
+  directory.write("snapshot.5", numbered_snapshot());
+  directory.write("log.5", log_bytes({set_body(5, "/c", "", 1), ip_create_body(6, "/a", "::4")}));
+  const auto replayed = replay(DataFiles({directory.path()}), {.until = 5});
+  EXPECT_TRUE(replayed.fuzzy);
+  EXPECT_EQ(acl_id(replayed.tree, "/a"), "::4");
+}
+
 TEST(PastTree, ChildrenVersionsAsTheServersCountThem) {
   const LogDirectory directory;
   PastTree tree;
@@ -187,6 +245,52 @@ TEST(PastTree, ChildrenVersionsAsTheServersCountThem) {
   tree.apply(parsed(create_body(4, "/none/b", "")));
   tree.apply(parsed(create_body(5, "", "")));
   EXPECT_EQ(tree.size(), 3U);
+}
+
+TEST(PastTree, AnAclThatTheSnapshotOnlyNumbersComesFromTheLog) {
+  const LogDirectory directory;
+  PastTree tree;
+  tree.load(directory.write("snapshot.5", numbered_snapshot()), {});
+  EXPECT_EQ(acl_id(tree, "/a"), "unknown");
+  EXPECT_FALSE(tree.knows_acl(*tree.find("/a")));
+  EXPECT_EQ(acl_id(tree, "/b"), "anyone");  // a list without entries
+  tree.apply(parsed(ip_create_body(6, "/a", "::4")));
+  EXPECT_EQ(acl_id(tree, "/a"), "::4");
+  EXPECT_TRUE(tree.knows_acl(*tree.find("/a")));  // the number was given out in the same order
+}
+
+TEST(PastTree, AServerThatGivesOutAnotherNumberDoesNotHideTheAcl) {
+  const LogDirectory directory;
+  PastTree tree;
+  tree.load(directory.write("snapshot.5", numbered_snapshot()), {});
+  tree.apply(parsed(ip_create_body(6, "/a", "::2")));
+  EXPECT_EQ(acl_id(tree, "/a"), "::2");
+  EXPECT_FALSE(tree.knows_acl(*tree.find("/a")));
+  // An ACL that nobody has any more is forgotten, and gets the next number.
+  tree.apply(parsed(delete_body(7, "/b")));
+  tree.apply(parsed(ip_create_body(8, "/d", "::4")));
+  EXPECT_EQ(acl_id(tree, "/a"), "::4");
+}
+
+TEST(PastTree, AParentThatIsCreatedAgainListsItsChildrenAgain) {
+  const LogDirectory directory;
+  PastTree tree;
+  tree.load(directory.write("snapshot.5", snapshot_bytes({{"/a", ""}, {"/a/b", "late"}}, 9)), {});
+  tree.apply(parsed(delete_body(6, "/a")));
+  tree.apply(parsed(create_body(7, "/a", "")));
+  EXPECT_THAT(tree.below("/a"), UnorderedElementsAre("/a"));
+  tree.apply(parsed(txn_body(
+      8, 15, jute_text("/a/b") + jute_text("new") + jute_open_acl() + '\0' + jute_int(1))));
+  EXPECT_THAT(tree.below("/a"), UnorderedElementsAre("/a", "/a/b"));
+  EXPECT_EQ(tree.find("/a/b")->data, "new");
+  EXPECT_EQ(tree.find("/a")->stat.cversion, 1);
+}
+
+TEST(PastTree, ANodeBeforeItsParentSpoilsASnapshot) {
+  const LogDirectory directory;
+  PastTree tree;
+  EXPECT_THROW(tree.load(directory.write("snapshot.5", snapshot_bytes({{"/a/b", ""}}, 5)), {}),
+               DamagedSnapshot);
 }
 
 TEST(PastTree, ASessionsEndDeletesItsEphemerals) {

@@ -53,6 +53,33 @@ TEST(TransactionReader, BeginsWithTheLogThatMayHaveTheZxid) {
   EXPECT_THAT(read(DataFiles({directory.path()}), 4).zxids, ElementsAre(3, 4, 5));
 }
 
+TEST(TransactionReader, PassesOverWhatWasNeverAgreedOn) {
+  constexpr std::int64_t epoch = std::int64_t{1} << 32U;
+  const LogDirectory leader;
+  const LogDirectory other;
+  leader.write("log.1", log_of({1, 2, 3, 4}));
+  other.write("log.1", log_of({1, 2}));
+  other.write("log.100000001", log_of({epoch + 1}));
+  const auto zxids_and_flaws = [](const DataFiles& files, std::vector<Flaw>& flaws) {
+    std::vector<std::int64_t> zxids;
+    TransactionReader reader(files, 0, [&](const Flaw& flaw) { flaws.push_back(flaw); });
+    LoggedTransaction txn;
+    while (reader.next(txn)) zxids.push_back(txn.zxid);
+    return zxids;
+  };
+  std::vector<Flaw> flaws;
+  EXPECT_THAT(zxids_and_flaws(DataFiles({leader.path(), other.path()}), flaws),
+              ElementsAre(1, 2, epoch + 1));
+  ASSERT_EQ(flaws.size(), 1U);
+  EXPECT_THAT(flaw_text(flaws[0]), testing::HasSubstr("in a new epoch without it, 0x3 to 0x4;"));
+  EXPECT_TRUE(flaws[0].harmless);
+  EXPECT_THAT(zxids_and_flaws(DataFiles({leader.path()}), flaws), ElementsAre(1, 2, 3, 4));
+  // The other has got a snapshot in place of 3 and 4.
+  other.write("snapshot.4", snapshot_bytes({}, 4));
+  EXPECT_THAT(zxids_and_flaws(DataFiles({leader.path(), other.path()}), flaws),
+              ElementsAre(1, 2, 3, 4, epoch + 1));
+}
+
 TEST(TransactionReader, NamesGaps) {
   const LogDirectory directory;
   constexpr std::int64_t epoch = std::int64_t{1} << 32U;

@@ -1,0 +1,221 @@
+"""Proofs that zksh tells of a server's files what the server itself makes of them."""
+import glob
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from load import Load
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from server import Server, class_path, die_with_parent, four_letter_word, server_version  # noqa: E402
+from waiting import wait_until  # noqa: E402
+
+ZKSH = os.environ.get("ZKSH", str(HERE.parents[1] / "build" / "zksh"))
+CONFIG = {"tickTime": "500", "snapCount": "150", "preAllocSize": "64", "extendedTypesEnabled": "true", "minSessionTimeout": "1000",
+          "maxSessionTimeout": "60000", "znode.container.checkIntervalMs": "500"}
+PERMISSIONS = "rwcda"
+
+
+def modern():
+    return server_version() >= (3, 5, 3)
+
+
+class ServerTrees:
+    """ServerTree.java in a JVM, which answers for one directory after another."""
+
+    def __init__(self, directory):
+        classes = f"{directory}/classes"
+        path = f"{class_path()}:/usr/share/java/zookeeper-jute.jar"
+        subprocess.run(["javac", "-cp", path, "-d", classes, HERE / "ServerTree.java"], check=True)
+        flags = ["-Dzookeeper.extendedTypesEnabled=true", "-Xmx512m", "-XX:+UseSerialGC"]
+        self.process = subprocess.Popen(["java", *flags, "-cp", f"{classes}:{path}", "ServerTree"], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def load(self, data, out, zxids=()):
+        """The last zxid, and those whose digest the server found to be another; None and why not."""
+        self.process.stdin.write(f"{data}\t{out}\t{','.join(map(str, zxids))}\n")
+        self.process.stdin.flush()
+        words = self.process.stdout.readline().rstrip("\n").split("\t")
+        return (None, words[1]) if words[0] == "failed" else (int(words[0]), [int(word) for word in words[1:]])
+
+
+def zxid_of(path):
+    return int(os.path.basename(path).split(".")[1], 16)
+
+
+def files(data, kind):
+    return sorted(glob.glob(f"{data}/version-2/{kind}.*"), key=zxid_of)
+
+
+def zksh(*words, status=(0,)):
+    done = subprocess.run([ZKSH, *words], capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode not in status:
+        raise AssertionError(f"{words}: {done.returncode}: {done.stderr}{done.stdout[-2000:]}")
+    return done
+
+
+def owner_kind(owner):
+    if owner == 0:
+        return "persistent"
+    if owner == -2 ** 63:
+        return "container"
+    return f"ttl={owner & 0xffffffffff}" if owner >> 40 & 0xffffff == 0xff0000 else "ephemeral"
+
+
+def server_tree(file, top):
+    """Path → kind, ACL and value; without ephemerals, and without /zookeeper below /, as a dump."""
+    tree = {}
+    with open(file, encoding="utf-8") as lines:
+        for line in lines:
+            path, owner, acl, data = line.rstrip("\n").split("\t")
+            within = path == top or path.startswith(top.rstrip("/") + "/")
+            if not within or top == "/" and (path + "/").startswith("/zookeeper/") or owner_kind(int(owner)) == "ephemeral":
+                continue
+            tree[path] = (owner_kind(int(owner)), acl, None if data == "null" else bytes.fromhex(data).decode())
+    return tree
+
+
+def zksh_tree(data, zxid, top):
+    done = zksh("dump", "-o", "json", "--in", data, "--at", hex(zxid), top, status=(0, 1))
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    if not lines or not lines[-1].get("end"):
+        raise AssertionError(f"dump of {data} at {hex(zxid)}: {done.stderr}")
+    tree = {}
+    for line in lines[1:-1]:
+        path = top.rstrip("/") + line["path"] if line["path"] != "/" else top
+        kind = line["kind"] + (f"={line['ttl']}" if "ttl" in line else "")
+        acl = ",".join(f"{entry['scheme']}:{entry['id']}:{sum(1 << PERMISSIONS.index(one) for one in entry['perms'])}" for entry in line["acl"])
+        tree[path] = (kind, acl, line["data"])
+    return tree
+
+
+def differences(own, servers):
+    """A server may lack an ACL that zksh finds in the log, and then fails requests for the node."""
+    for path, (kind, acl, data) in servers.items():
+        if acl == "unknown" and path in own:
+            servers[path] = (kind, own[path][1], data)
+    return [f"{path}: zksh {own.get(path)}, server {servers.get(path)}" for path in sorted({*own, *servers}) if own.get(path) != servers.get(path)]
+
+
+def record(directory, snapshots, seed, config=None):
+    """The data of a server under load, which was killed after it had written so many snapshots."""
+    with Server({**CONFIG, **(config or {})}) as server:
+        data = server.directory + "/data"
+        with Load([server.address], seed, modern=modern()):
+            wait_until(lambda: len(files(data, "snapshot")) > snapshots, 600)
+            server.kill()
+        shutil.copytree(data, directory)
+    return directory
+
+
+def cut(data, target, snapshot):
+    """A directory with one snapshot and what a server reads with it."""
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(f"{target}/version-2")
+    logs = files(data, "log")
+    before = [log for log in logs if zxid_of(log) <= zxid_of(snapshot)]
+    for file in (snapshot, *before[-1:], *(log for log in logs if zxid_of(log) > zxid_of(snapshot))):
+        os.link(file, f"{target}/version-2/{os.path.basename(file)}")
+    return target
+
+
+def prove_snapshots(scratch, count, moments, seed, say=print, far=2000):
+    """Of each snapshot, at several moments, up to so many transactions after it. Returns what differs."""
+    data = record(f"{scratch}/data", count, seed)
+    dice = random.Random(seed)
+    failures, compared, fuzzy, refused = [], 0, 0, 0
+    with ServerTrees(scratch) as trees:
+        last, _ = trees.load(data, f"{scratch}/tree")
+        for number, snapshot in enumerate(files(data, "snapshot")[1:count + 1]):
+            place = cut(data, f"{scratch}/cut", snapshot)
+            first = zxid_of(snapshot)
+            reach = min(last, first + far)
+            zxids = sorted({*(dice.randrange(first, reach + 1) for _ in range(moments // 2)),
+                            *(min(reach, first + dice.randrange(60)) for _ in range(moments - moments // 2))})
+            loaded = trees.load(place, f"{scratch}/tree", zxids)
+            if loaded[0] is None:  # since CVE-2024-23944 was mended, a server may refuse its own fuzzy snapshot
+                say(f"{os.path.basename(snapshot)}: a server does not start: {loaded[1]}")
+                refused += 1
+                for zxid in zxids:
+                    zksh_tree(place, zxid, "/")
+                continue
+            for zxid in zxids:
+                tops = ["/", "/zookeeper"] if compared % 4 == 0 else ["/"]
+                for top in tops:
+                    try:
+                        found = differences(zksh_tree(place, zxid, top), server_tree(f"{scratch}/tree.{zxid}", top))
+                    except AssertionError as problem:
+                        found = [str(problem)]
+                    failures += [f"{os.path.basename(snapshot)} at {hex(zxid)}: {one}" for one in found[:3]]
+                os.unlink(f"{scratch}/tree.{zxid}")
+                compared += 1
+            fuzzy += "fuzzy" in zksh("dump", "--in", place, "--at", hex(first), "/", status=(0, 1, 7)).stdout[:1000]
+            if number % 50 == 49:
+                say(f"{number + 1} snapshots, {compared} moments, {fuzzy} fuzzy, {len(failures)} differences")
+    say(f"{count} snapshots, {compared} moments, {fuzzy} fuzzy at their beginning, {refused} refused by servers, {len(failures)} differences")
+    return failures
+
+
+def check_agrees(data, trees, scratch, say):
+    """Compares --check with a server that starts on a copy. Returns what differs."""
+    failures = []
+    checked = json.loads(zksh("txns", "--in", data, "--check", "-o", "json", status=(0, 1)).stdout.splitlines()[-1])
+    copy = f"{scratch}/copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(data, f"{copy}/data")
+    last, mismatches = trees.load(f"{copy}/data", f"{scratch}/none")
+    if last is None:  # since CVE-2024-23944 was mended, a server may refuse its own fuzzy snapshot
+        say(f"a server does not start: {mismatches}")
+        return []
+    server = Server({**CONFIG, "4lw.commands.whitelist": "*"})
+    server.directory = copy
+    with server.start(300):
+        metrics = four_letter_word(server.port, "mntr")
+        found = re.search(r"zk_digest_mismatches_count\t(\d+)", metrics)
+    told = int(found.group(1)) if found else 0
+    if told != len(mismatches):
+        failures.append(f"{data}: the server found {told} digests that differ, its classes {mismatches}")
+    if not checked["starts"] or int(checked["zxid"], 16) != last:
+        failures.append(f"{data}: --check: {checked}; a server starts with {hex(last)}")
+    if checked["problemCount"]:
+        failures.append(f"{data}: --check found problems, a server {[hex(one) for one in mismatches]}: "
+                        + zksh("txns", "--in", data, "--check", status=(0, 1)).stdout)
+    say(f"{checked['zxid']}: digests compared {checked['digests']}, problems {checked['problemCount']}; "
+        f"differing in the server {[hex(one) for one in mismatches]}")
+    return failures
+
+
+def prove_kills(scratch, count, seed, say=print, keep=None):
+    """Kills a server that writes, again and again. Returns where --check and the server's own start differ."""
+    failures = []
+    dice = random.Random(seed)
+    with ServerTrees(scratch) as trees, Server(CONFIG) as server:
+        for number in range(count):
+            with Load([server.address], seed + number, modern=modern()) as load:
+                least = dice.randrange(20, 3000)
+                wait_until(lambda: load.requests() > least, 120)
+                time.sleep(dice.random() / 10)  # at any moment
+                server.kill()
+            found = check_agrees(server.directory + "/data", trees, scratch, say)
+            if found and keep:
+                shutil.copytree(server.directory + "/data", f"{keep}/kill-{seed}-{number}")
+            failures += found
+            if dice.random() < 0.2 or trees.load(server.directory + "/data", f"{scratch}/none")[0] is None:  # a new beginning
+                shutil.rmtree(server.directory + "/data")
+            server.start(300)
+    return failures
