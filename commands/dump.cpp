@@ -5,6 +5,7 @@
 #include "tree/live_tree.h"
 #include "tree/tree_apply.h"
 #include "tree/tree_text.h"
+#include "txnlog/deletion.h"
 #include "txnlog/replay.h"
 
 namespace zksh::command_dump {
@@ -89,6 +90,9 @@ int dump_past(Context& cx, const Args& a, const std::string& top) {
   if (const auto text = end_text(past, moment)) cx.out.err_line("{}", *text);
   const auto doubt = doubt_text(past);
   if (doubt) cx.out.err_line("{}", cx.out.shown_in_error(*doubt));
+  if (!past.tree.find(top))
+    if (const auto gone = last_deletion(files, top, past.zxid, cx.stop))
+      throw Error(deletion_text(top, *gone), status::no_node, top);
   PastRecords records(past.tree, top);
   if (doubt && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(*doubt));
   Progress progress(cx.out, cx.background, "nodes");

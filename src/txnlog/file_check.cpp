@@ -148,6 +148,7 @@ class Checker {
 
   FileCheckResult run() {
     result_.logs = files_.logs().size();
+    newer_ = begins_as_newer();
     check_snapshots();
     check_misnamed();
     check_unusable();
@@ -297,9 +298,9 @@ class Checker {
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
       if (!release.reads_endings && !is_plain(file.path)) continue;
-      if (length > release.longest)
+      if (length > release.longest && is_judged(release))
         refuse.push_back(release.name);
-      else if (!release.base)
+      else if (length <= release.longest && !release.base)
         release.base = file.zxid;
     }
     if (!refuse.empty() && file.path == base_->path) long_snapshot_ = length;
@@ -321,14 +322,13 @@ class Checker {
     const bool first = files_.snapshots().empty() && begins_with_first(files_);
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
-      if (release.base) continue;
+      if (release.base || !is_judged(release)) continue;
       const bool fresh = files_.logs().empty() && !tried;
       if (tried || (release.needs_snapshot && !fresh)) {
         release.starts = false;
         refuse.push_back(release.name);
       }
     }
-    if (!base_ && !files_.logs().empty()) newer_ = newer_ || has_digests();
     if (first) {
       tree_.load_first();
       base_ = DataFiles::File{.path = "the first tree", .zxid = files_.logs().front().zxid - 1};
@@ -381,11 +381,18 @@ class Checker {
         length);
   }
 
-  bool has_digests() const {
+  /// Whether only servers since 3.5 write such a transaction.
+  static bool is_newer(const LoggedTransaction& txn) {
+    return txn.digest || txn.ephemerals || txn.type == TxnType::Create2 ||
+           txn.type == TxnType::Reconfig || txn.type == TxnType::CreateContainer ||
+           txn.type == TxnType::DeleteContainer || txn.type == TxnType::CreateTtl;
+  }
+
+  bool begins_as_newer() const {
     TransactionReader reader(files_, INT64_MIN, {});
     LoggedTransaction txn;
     for (int looks = 100; looks > 0 && reader.next(txn); --looks)
-      if (txn.digest) return true;
+      if (is_newer(txn)) return true;
     return false;
   }
 
@@ -415,14 +422,13 @@ class Checker {
 
   /// What only later servers write, and lengths.
   void note(const TransactionReader& reader, const LoggedTransaction& txn) {
-    newer_ = newer_ || txn.digest || txn.ephemerals || txn.type == TxnType::Create2 ||
-             txn.type == TxnType::Reconfig || txn.type == TxnType::CreateContainer ||
-             txn.type == TxnType::DeleteContainer || txn.type == TxnType::CreateTtl;
+    newer_ = newer_ || is_newer(txn);
     const auto length = static_cast<std::int64_t>(txn.bytes);
     if (length <= releases_.front().longest || stopped_.contains(reader.file())) return;
     bool refused = false;
     for (auto& release : releases_) {
-      if (length <= release.longest || !reads(reader.file(), release)) continue;
+      if (length <= release.longest || !is_judged(release) || !reads(reader.file(), release))
+        continue;
       release.starts = false;
       refused = true;
     }
@@ -480,7 +486,8 @@ class Checker {
     const auto fail = [&](bool acl, const std::string& problem, const std::string& words) {
       std::vector<std::string_view> refuse;
       for (auto& release : releases_) {
-        if ((acl && !release.wants_acls) || !reads(reader.file(), release)) continue;
+        if ((acl && !release.wants_acls) || !is_judged(release) || !reads(reader.file(), release))
+          continue;
         if (release.starts) refuse.push_back(release.name);
         release.starts = false;
       }
@@ -601,7 +608,7 @@ class Checker {
     if (stopped_.contains(flaw.file)) return worst;
     const bool last = !files_.logs().empty() && flaw.file == files_.logs().back().path;
     for (auto& release : releases_) {
-      if (!reads(flaw.file, release)) continue;
+      if (!is_judged(release) || !reads(flaw.file, release)) continue;
       auto verdict = verdict_of(flaw, release, last);
       if (verdict.effect == Effect::Exit) release.starts = false;
       if (verdict.effect > worst.effect) worst = std::move(verdict);

@@ -42,8 +42,8 @@ CASES = {
     "an empty last log": ({**SOUND, "log.5": b""}, 1, "EOFException"),
     "a last log of four bytes": ({**SOUND, "log.5": b"ZKLG"}, 1, "EOFException"),
     "a last log of zeros": ({**SOUND, "log.5": bytes(1024)}, 1, "invalid magic number"),
-    "an empty log between": ({**SOUND, "log.5": b"", "log.6": log(set_data(6, "/a"))}, 1, "without this file, 0x5 would be missing"),
-    "a log of zeros between": ({**SOUND, "log.5": bytes(1024), "log.8": log(set_data(8, "/a"))}, 1, "0x5 to 0x7 would be missing"),
+    "an empty log between": ({**SOUND, "log.5": b"", "log.6": log(set_data(6, "/a"))}, 1, "without them 0x5 is missing"),
+    "a log of zeros between": ({**SOUND, "log.5": bytes(1024), "log.8": log(set_data(8, "/a"))}, 1, "without them 0x5 to 0x7 are missing"),
     "a damaged header": ({**SOUND, "log.1": log(*BODIES, header=STRANGE)}, 1, "0x1 to 0x4 (4 transactions can be read) would be missing"),
     "a damaged header in a log that is not read": (
         {"snapshot.4": SNAPSHOT, "log.1": log(*BODIES[:3], header=STRANGE), "log.4": log(BODIES[3])}, 1, "servers do not read this log"),

@@ -72,6 +72,8 @@ class Lines(TxnsTest):
             ("create", "/e", "ephemeral", "-", "1", "-", "-"), ("setAcl", "/a", "-", "1", "-", "-", "-"),
             ("create", "/gone", "persistent", "-", "1", "-", "-"), ("delete", "/gone", "-", "-", "-", "client", "-"),
             ("delete", "/e", "-", "-", "-", "closed", "-")])
+        self.rows("--from", "yesterday 00:00")
+        self.rows("--to", "yesterday 00:00", status=1)
         [line] = self.txns("-o", "json", "-d", "--op", "set", self.root + "/a").splitlines()
         value = json.loads(line)
         self.assertEqual((value["op"], value["data"], value["version"], value["multi"]), ("set", "three", 1, None))
@@ -203,6 +205,7 @@ class Damage(TxnsTest):
         self.assertEqual(status, 1)
         self.assertNotIn(f"{self.root}/n{self.spoiled}", paths)
         self.assertIn(self.root + "/n39", paths)
+        self.assertRegex(err, r"\n  it seems to hold: .*  create  .*, 5 bytes")
         self.assertRegex(err, r"log\.[0-9a-f]+:\d+: a wrong checksum, between 0x[0-9a-f]+ and 0x[0-9a-f]+; \d+ bytes passed over\n")
         out = self.txns("--check", place=self.place, status=1)
         self.assertIn("a wrong checksum", out)
@@ -340,6 +343,18 @@ class Past(TxnsTest):
             run = subprocess.run([ZKSH, *words, "-c", "ls /"], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(run.returncode, 2, run.stderr)
 
+    def test_who_deleted_what_is_gone(self):
+        self.zksh("create /a x", "delete /a", "create -e /e y")
+        for path, by in (("/a", "of session 0x"), ("/e", "the end of session 0x")):
+            deletion = json.loads(self.txns("-o", "json", "--op", "delete", self.root + path))["zxid"]
+            status, out, err = self.run_zksh("dump", "--in", self.data, self.root + path)
+            self.assertEqual((status, out), (4, ""))
+            self.assertIn(f"{self.root}{path} was deleted by {deletion}, ", err)
+            self.assertIn(by, err)
+            if path == "/a":
+                self.assertIn(f"{path}\t", self.dump("--in", self.data, "--at", "before:" + deletion, self.root))
+        self.dump("--in", self.data, "--at", "before:x", "/", status=2)
+
     def test_a_node_that_never_was(self):
         self.dump("--in", self.data, self.root + "/never", status=4)
         self.dump("--at", "0x1", "/", status=2)
@@ -371,7 +386,7 @@ class Locks(TxnsTest):
         waiter = self.start("lock", "/lock", "--", "true")
         self.wait_until(lambda: len(self.znodes.children(self.root + "/lock")) == 2)
         texts = self.txns("--locks", self.root + "/lock").splitlines()
-        self.assertRegex(texts[0], r"_c_.*-lock-0000000000  exclusive, waited 0 us, held .*, still held$")
+        self.assertRegex(texts[0], r"_c_.*-lock-0000000000  exclusive, waited 0 us, held .* from [0-9:.]+, still held$")
         self.assertRegex(texts[1], r"exclusive, waited .*, still waiting$")
         first = sorted(self.znodes.children(self.root + "/lock"), key=lambda name: name[-10:])[0]
         self.znodes.delete(f"{self.root}/lock/{first}")
@@ -379,6 +394,8 @@ class Locks(TxnsTest):
         self.end(holder)
         turns = [json.loads(line) for line in self.txns("--locks", "-o", "json", self.root + "/lock").splitlines()]
         self.assertEqual([turn["outcome"] for turn in turns], ["deleted", "released"])
+        self.assertEqual([turn["ended"] - turn["acquired"] for turn in turns], [turn["heldMs"] for turn in turns])
+        self.assertEqual([turn["overlaps"] for turn in turns], [0, 0])
         self.assertTrue(turns[0]["endedBy"])
 
 
@@ -395,7 +412,47 @@ class Locks(TxnsTest):
         self.assertGreater(turns[1]["waitedMs"], 0)
 
 
+class Raised(TxnsTest):
+    """A server with a raised jute.maxbuffer, and a value that others do not take."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server(cls.config, jvm_flags=["-Djute.maxbuffer=8000000"]))
+        cls.roots = 0
+
+    def test_a_private_server_takes_what_its_files_hold(self):
+        length = 3_000_000
+        self.znodes.set(self.root, b"v" * length)
+        place = self.copied()
+        run = subprocess.run([ZKSH, "--sandbox", "--data", place, "-c", f"get {self.root}"], env=environment(self.directory),
+                             capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((run.returncode, len(run.stdout)), (0, length + 1), run.stderr)
+        self.assertRegex(run.stderr, r"this one runs with -Djute\.maxbuffer=30000\d\d\n")
+        out = self.txns("--check", place=place, status=1)
+        self.assertRegex(out, r"\(\"Unreasonable length = 30000\d\d\"\)")
+        self.assertRegex(out, r"start servers with -Djute\.maxbuffer=30000\d\d ")
+
+    def test_flags_for_java_are_passed_on(self):
+        run = subprocess.run([ZKSH, "--sandbox", "-c", "ls /"], env={**environment(self.directory), "SERVER_JVMFLAGS": "-Xno-such-flag"},
+                             capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("-Xno-such-flag", run.stderr)
+
+
 class By(TxnsTest):
+    def test_the_rows_add_up_to_the_logs(self):
+        self.zksh("create /a x", "create -e /e y")
+        self.run_zksh("multi", "create /m x", "delete /none")
+        place = self.copied()
+        length = sum(len(self.bytes(log).rstrip(b"\0")) for log in self.logs(place))
+        for by in ("path", "path:1", "session"):
+            rows = [line.split("\t") for line in self.txns("--by", by, "-o", "plain", place=place).splitlines()]
+            self.assertEqual(sum(int(row[4]) for row in rows), length, by)
+        rows = {row[5]: int(row[0]) for row in (line.split("\t") for line in self.txns("--by", "path:1", "-o", "plain", place=place).splitlines())}
+        self.assertGreater(rows["(sessions)"], 3)
+        self.assertGreater(rows["(failed requests)"], 0)
+        self.assertRegex(self.txns("--by", "path", place=place), r"\nbeside the logs: \d+ snapshots?, ")
+
     def test_what_fills_the_disk(self):
         self.zksh("create /big " + "x" * 5000, "create /small y", "set /small z")
         rows = self.txns("-R", "--by", "path", "-o", "plain", self.root).splitlines()

@@ -180,6 +180,29 @@ TEST(FileCheck, Epochs) {
   EXPECT_FALSE(check(directory).starts());
   directory.write("currentEpoch", "3");
   EXPECT_THAT(check(directory).texts(), HasSubstr("acceptedEpoch is 2"));
+  directory.write("currentEpoch", "two");
+  EXPECT_THAT(check(directory).texts(), HasSubstr("currentEpoch holds \"two\", not a number"));
+  // A server that was killed between the two sets it when it starts.
+  directory.write("currentEpoch", "1");
+  directory.write("currentEpoch.tmp", "2");
+  EXPECT_THAT(check(directory).texts(), IsEmpty());
+}
+
+TEST(FileCheck, TheFilesOfMembersAreJudgedByThemselves) {
+  constexpr std::int64_t epoch = std::int64_t{1} << 32U;
+  const LogDirectory one;
+  fill(one);
+  one.write("currentEpoch", "0\n");
+  const LogDirectory two;
+  two.write("log.2", log_bytes({set_body(2, "/a", "y", 1), set_body(3, "/a", "z", 2)}, 64));
+  two.write("log.100000001", log_bytes({set_body(epoch + 1, "/a", "w", 3)}, 64));
+  two.write("currentEpoch", "1\n");
+  Checked checked;
+  checked.result =
+      check_files(DataFiles({one.path(), two.path()}),
+                  {.report = [&](const Finding& finding) { checked.findings.push_back(finding); }});
+  EXPECT_THAT(checked.texts(), IsEmpty());
+  EXPECT_TRUE(checked.starts());
 }
 
 TEST(FileCheck, WhatIsNoFileIsNamed) {
