@@ -77,7 +77,8 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
   if (is_connected(state)) {
     if (now == SessionState::Connecting) watchers.end_all_persistent();
     lost = Clock::now();
-    session.known_servers().forget(address, connected_to);
+    // A server that breaks the protocol has not become another one by that.
+    if (!wire.is_flawed()) session.known_servers().forget(address, connected_to);
     session.state_->opener.ring();  // for next_look_up
   }
   state = now;

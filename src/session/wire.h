@@ -68,6 +68,7 @@ class Wire {
   /// sent. `done` is called as the C client's completions are, also if the connection is lost.
   int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);
   /// As WireSocket. From any thread.
+  bool is_flawed() const { return socket_.is_flawed(); }
   std::int64_t last_zxid() const { return socket_.last_zxid(); }
   std::chrono::nanoseconds round_trip() const { return socket_.round_trip(); }
   /// As WireSocket.

@@ -107,6 +107,7 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   std::memcpy(&server_.bytes, address, std::min<std::size_t>(size, sizeof server_.bytes));
   ++connection_;
   fresh_ = true;
+  flawed_ = false;
   link_ = {};
   length_.clear();
   unsent_.clear();
@@ -325,6 +326,7 @@ const char* WireSocket::check(const char* bytes, std::size_t size) {
   if (const auto event = link_.take_event(); event && flaw == nullptr) owner_.event_came(*event);
   if (link_.has_answered()) refused.store(nullptr);
   if (flaw != nullptr) refused.store(flaw);
+  flawed_ = flawed_ || flaw != nullptr;
   return flaw;
 }
 

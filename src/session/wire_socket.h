@@ -231,6 +231,8 @@ class WireSocket {
   /// The shortest time in which this server has answered; 0: it has not.
   std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds(round_trip_); }
 
+  /// Whether the connection was ended because of what its server sent.
+  bool is_flawed() const { return flawed_; }
   /// The servers have been found to have less than this session has seen: the next one that closes
   /// the connection instead of answering the connect request counts as one that says that the
   /// session is over.
@@ -298,6 +300,7 @@ class WireSocket {
   SocketAddress server_{};
   std::uint64_t connection_ = 0;  ///< counts them
   bool fresh_ = false;
+  bool flawed_ = false;         ///< is_flawed
   bool expires_ = false;        ///< expire_if_refused
   bool closing_ = false;        ///< the request that closes the session was sent
   bool ends_with_any_ = false;  ///< the next answer is that to this request
