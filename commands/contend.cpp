@@ -9,6 +9,7 @@
 #include "lock/contention.h"
 #include "lock/options.h"
 #include "node/acl_argument.h"
+#include "recipes/lock_distance.h"
 #include "recipes/recipe_requests.h"
 
 #include <algorithm>
@@ -269,6 +270,7 @@ int contend(Context& cx, const Args& a, ContentionPlan& plan) {
   }
 
   const ContentionSessions sessions(cx.client, sessions_wanted, cx.stop);
+  refuse_distance(*sessions.clients().front(), {}, cx.stop);
   make_parent(cx, plan);
   const auto report = report_to(cx, a.verbose);
   plan.request.recipe = recipes.front();

@@ -331,8 +331,8 @@ class Client {
   /// session_lease.h.
   virtual Lease lease() = 0;
   /// Whether at least `reserve` of the lease will always be left, if from now on requests are sent
-  /// as LeaseRenewal says for a holder, and are answered within a sixteenth of the timeout. False
-  /// if there is no session.
+  /// as LeaseRenewal says for a holder, and are answered in time (LeaseRenewal::longest_answer).
+  /// False if there is no session.
   virtual bool lease_lasts(BootClock::duration reserve) = 0;
   /// The identities of the session: its address as the server sees it (scheme ip), then those from
   /// start_add_auth that the server accepted. Empty without a connection.

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace zksh {
@@ -12,9 +13,10 @@ namespace zksh {
 ///
 /// With T for the session timeout: who waits in a queue sends a read each T/12, and no
 /// transactions, so that the checks after its turn prove something recent; any other session does
-/// so while it is idle. Who is about to hold the lock sends two checks, each after the answer to
-/// the one before, and then one each T/24 until the lease suffices. Who holds it sends a check each
-/// T/12, and a read halfway between two of them.
+/// so while it is idle. Who is about to hold the lock sends two checks, the second after the answer
+/// to the first or T/24 after it, and then one each T/24 until the lease suffices. Who holds it
+/// sends a check each T/12, the first after half of that, and a read halfway between two of them.
+/// None of these waits for the answer to the one before: servers may be far away.
 class LeaseRenewal {
  public:
   using Time = BootClock::time_point;
@@ -27,14 +29,29 @@ class LeaseRenewal {
     Check,  ///< a transaction that checks the lock's nodes, and changes nothing
   };
 
-  /// After this time without an answer to a check, zksh leaves the server.
-  static constexpr Duration longest_answer(Duration timeout) { return timeout / 16; }
+  /// While all answers take no longer than this, a program under a lock runs on. `round_trip` is
+  /// the shortest time in which the server has answered.
+  static constexpr Duration longest_answer(Duration timeout, Duration round_trip) {
+    return std::max(timeout / 16, round_trip + timeout / 50);
+  }
+  /// zksh leaves a server that owes the answer to a check when nothing has been answered for this
+  /// time since that answer should have come.
+  static constexpr Duration longest_silence(Duration timeout) { return timeout / 16; }
+  /// The least session timeout with which a lock can be held at this distance, rounded up to a
+  /// second; `share` is the reserve's share of the timeout. session_lease.h derives it.
+  static std::chrono::seconds least_timeout(Duration round_trip, double share) {
+    constexpr double budget = 0.565;
+    return std::chrono::ceil<std::chrono::seconds>(3 * round_trip / (budget - share));
+  }
   /// The time between two checks of a holder.
   static constexpr Duration interval(Duration timeout) { return timeout / 12; }
 
   /// The stage begins at `now`, with nothing sent.
   LeaseRenewal(Duration timeout, Stage stage, Time now)
-      : timeout_(timeout), stage_(stage), read_(now), check_(now) {}
+      : timeout_(timeout),
+        stage_(stage),
+        read_(now),
+        check_(stage == Stage::Holding ? now - interval(timeout) / 2 : now) {}
 
   /// What to send now.
   Request due(Time now) const {
@@ -43,14 +60,14 @@ class LeaseRenewal {
     return stage_ == Stage::Acquiring || now >= check_ + interval(timeout_) ? Request::Check
                                                                             : Request::Read;
   }
-  /// When something is due even if nothing happens. While the stage is Acquiring, a check is also
-  /// due only once the previous one was answered.
+  /// When something is due.
   Time next() const {
     switch (stage_) {
       case Stage::Waiting:
         return read_ + interval(timeout_);
       case Stage::Acquiring:
-        return checks_ < 2 ? check_ : check_ + interval(timeout_) / 2;
+        return checks_ == 0 || (checks_ == 1 && answered_) ? check_
+                                                           : check_ + interval(timeout_) / 2;
       case Stage::Holding:
         break;
     }
@@ -63,6 +80,8 @@ class LeaseRenewal {
     check_ = now;
     ++checks_;
   }
+  /// The first check was answered.
+  void answered() { answered_ = true; }
 
  private:
   Duration timeout_;
@@ -70,6 +89,7 @@ class LeaseRenewal {
   Time read_;
   Time check_;
   int checks_ = 0;
+  bool answered_ = false;
 };
 
 }  // namespace zksh

@@ -4,10 +4,12 @@
 #include "base/process.h"
 #include "client/lease_renewal.h"
 #include "lock/text.h"
+#include "recipes/lock_distance.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace zksh {
@@ -237,7 +239,8 @@ class LockKeeper {
   BootClock::time_point safe_until() const { return lock_.status().lease.end; }
   bool too_late() const { return BootClock::now() >= safe_until(); }
 
-  /// Returns when the lock must be given back, or is lost (lost_ says why).
+  /// Returns when the lock must be given back, or is lost (lost_ says why). Nothing that is sent
+  /// waits for another's answer: servers may be far away.
   Task<> hold() {
     auto first_look = BootClock::now() + first_look_after;
     for (;;) {
@@ -247,6 +250,7 @@ class LockKeeper {
             const auto& wishes = lock_.wishes_(held);
             // `connect` replaces the session by one that is connected already.
             return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
+                   has_been_checked(held) || has_been_read(held) ||
                    client_.state(held) != SessionState::Connected ||
                    client_.session_id(held) != session_;
           },
@@ -258,7 +262,8 @@ class LockKeeper {
         co_return;
       }
       const auto requests = monitor_.with_lock([&](const Monitor::Held& held) {
-        looked_ = looked_ && (*mailbox_)(held).empty();
+        // What was read may be older than the event.
+        if (!(*mailbox_)(held).empty()) forget_look();
         (*mailbox_)(held).clear();
         return std::exchange(lock_.wishes_(held).downgrade, nullptr);
       });
@@ -278,21 +283,30 @@ class LockKeeper {
         co_await sit_out();
         if (!lost_.empty()) co_return;
       } else {
-        const bool unproven = lock_.status().stage == LockStage::Suspended;
-        if (!looked_) co_await look();
+        const bool looks = !looked_ && reads_.empty();
+        take_answers();
         if (!lost_.empty() || revoked_away()) co_return;
-        const auto now = BootClock::now();
-        const auto request = renewal_->due(now);
-        if (unproven || request == LeaseRenewal::Request::Check) {
-          co_await prove();
-        } else if (request == LeaseRenewal::Request::Read) {
-          checks_.read(interval() / 2);
-          renewal_->sent(request, now);
-        }
-        if (!lost_.empty()) co_return;
+        if (looks) look();
+        renew();
       }
       first_look = BootClock::time_point::max();
     }
+  }
+
+  bool has_been_checked(const Monitor::Held& held) const {
+    return !proofs_.empty() && (*proofs_.front()->answer)(held);
+  }
+  bool has_been_read(const Monitor::Held& held) const {
+    return !reads_.empty() && std::ranges::all_of(reads_, [&](const Pending<Node>& read) {
+      return (*read)(held).has_value();
+    });
+  }
+  void take_answers() {
+    const auto is = [&](auto member) {
+      return monitor_.with_lock([&](const Monitor::Held& held) { return (this->*member)(held); });
+    };
+    while (lost_.empty() && is(&LockKeeper::has_been_checked)) take_proof();
+    if (lost_.empty() && is(&LockKeeper::has_been_read)) take_look();
   }
 
   bool wants_release() {
@@ -302,6 +316,7 @@ class LockKeeper {
   void lose_unproven() {
     lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
                         seconds(lock_.status().lease.timeout));
+    if (const auto far = too_far_for_lock(client_); !far.empty()) lost_ += ": " + far;
   }
 
   /// Waits without a connection: the lock is safe for a while.
@@ -319,27 +334,23 @@ class LockKeeper {
     if (too_late()) lose_unproven();
   }
 
-  /// Reads every node of the lock with a watch. Abandoned when the next request is due: if the
-  /// server does not answer a check either, the connection is given up.
-  Task<> look() {
-    const auto questions = read_nodes(recipe_->holding().nodes, Watch::into(mailbox_));
+  /// Reads every node of the lock with a watch.
+  void look() {
+    reads_ = read_nodes(recipe_->holding().nodes, Watch::into(mailbox_));
     renewal_->sent(LeaseRenewal::Request::Read, BootClock::now());
-    const bool answered = co_await lock_.fiber_.until(
-        [&](const Monitor::Held& held) {
-          return lock_.wishes_(held).release ||
-                 std::ranges::all_of(questions, [&](const Pending<Node>& question) {
-                   return (*question)(held).has_value();
-                 });
-        },
-        wait_until(std::min(renewal_->next(), safe_until())));
-    if (too_late()) lose_unproven();
-    if (!answered || !lost_.empty()) co_return;
+  }
+  void forget_look() {
+    looked_ = false;
+    reads_.clear();
+  }
+
+  /// What the nodes are like, once all have been read.
+  void take_look() {
     bool seen = true;
     bool revoked = false;
-    for (const auto& question : questions) {
+    for (const auto& read : std::exchange(reads_, {})) {
       const auto outcome =
-          monitor_.with_lock([&](const Monitor::Held& held) { return (*question)(held); });
-      if (!outcome) co_return;  // the release was requested first
+          monitor_.with_lock([&](const Monitor::Held& held) { return (*read)(held); });
       if (outcome->code == code::no_node) lost_ = "its node was deleted";
       const bool there = outcome->code == code::ok;
       if (there && outcome->value.stat.ephemeral_owner != session_)
@@ -350,38 +361,42 @@ class LockKeeper {
       revoked = true;
       asker_ = asker_in_line(outcome->value.data);
     }
-    if (!lost_.empty()) co_return;
+    if (!lost_.empty()) return;
     looked_ = looked_ || seen;
     if (revoked && !lock_.status().revoked) be_revoked();
   }
 
-  /// Checks the session's locks with a transaction, and updates the lease.
-  Task<> prove() {
-    for (;;) {
-      const auto check = checks_.check(interval());
-      renewal_->sent(LeaseRenewal::Request::Check, check->sent);
-      const bool answered = co_await lock_.fiber_.until(
-          [&](const Monitor::Held& held) {
-            return lock_.wishes_(held).release || (*check->answer)(held).has_value();
-          },
-          wait_until(safe_until()));
-      if (!answered || too_late()) {
-        lose_unproven();
-        co_return;
-      }
-      const bool settled = monitor_.with_lock(
-          [&](const Monitor::Held& held) { return (*check->answer)(held).has_value(); });
-      if (!settled) co_return;  // the release was requested first
-      const int result = checks_.settle(*check);
-      const auto& nodes = recipe_->holding().nodes;
-      if (std::ranges::any_of(nodes, [&](const auto& node) { return checks_.is_gone(node); })) {
-        lost_ = "its node was deleted";
-        co_return;
-      }
-      if (result == code::no_node) continue;  // of another lock
-      if (result == code::ok || result == code::no_auth) take_note_of_lease();
-      co_return;
+  /// Sends what extends the lease, if it is due.
+  void renew() {
+    const auto now = BootClock::now();
+    const auto request = renewal_->due(now);
+    const bool unproven = lock_.status().stage == LockStage::Suspended && proofs_.empty();
+    if (unproven || request == LeaseRenewal::Request::Check) {
+      prove();
+    } else if (request == LeaseRenewal::Request::Read) {
+      checks_.read(interval() / 2);
+      renewal_->sent(request, now);
     }
+  }
+
+  /// Checks the session's locks with a transaction.
+  void prove() {
+    proofs_.push_back(checks_.check(interval()));
+    renewal_->sent(LeaseRenewal::Request::Check, proofs_.back()->sent);
+  }
+
+  /// Updates the lease when the first has been answered.
+  void take_proof() {
+    const auto check = std::move(proofs_.front());
+    proofs_.pop_front();
+    const int result = checks_.settle(*check);
+    const auto& nodes = recipe_->holding().nodes;
+    if (std::ranges::any_of(nodes, [&](const auto& node) { return checks_.is_gone(node); }))
+      lost_ = "its node was deleted";
+    else if (result == code::no_node && proofs_.empty())  // of another lock
+      prove();
+    else if (result == code::ok || result == code::no_auth)
+      take_note_of_lease();
   }
 
   /// A server that resumed the session may have granted less than those before.
@@ -515,6 +530,8 @@ class LockKeeper {
   std::optional<LeaseRenewal> renewal_;  ///< from begin_to_hold on
   /// Reads of the nodes that were sent behind the last list, while it was waited for.
   std::pair<std::vector<std::string>, std::vector<Pending<Node>>> relisted_{};
+  std::deque<std::shared_ptr<const LockChecks::Check>> proofs_{};  ///< not answered yet
+  std::vector<Pending<Node>> reads_{};                             ///< of a look, likewise
   bool looked_ = false;  ///< its nodes were read, and are watched
   std::string lost_;     ///< why it is lost; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();

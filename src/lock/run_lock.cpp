@@ -15,6 +15,7 @@
 #include "lock/program.h"
 #include "lock/text.h"
 #include "node/acl_argument.h"
+#include "recipes/lock_distance.h"
 #include "recipes/recipe.h"
 #include "recipes/recipe_requests.h"
 
@@ -170,6 +171,7 @@ class LockRun {
       if (!cx_.background) cx_.out.await_printed();
     }
     connect();
+    refuse_distance(cx_.client, reserve(), cx_.stop);
     if (o_.detach) return detach();
     lock_ = cx_.services.locks.ask(plan());
     await();
@@ -182,6 +184,14 @@ class LockRun {
  private:
   void report(const std::string& line) const {
     if (!o_.quiet) cx_.services.locks.say(line);
+  }
+
+  /// What the program needs of the session's lease.
+  BootClock::duration reserve() const {
+    if (!o_.runs_program()) return {};
+    return LockDeadlines(o_.on_lost.value_or(OnLost::Terminate), cx_.client.lease().timeout,
+                         o_.grace)
+        .reserve();
   }
 
   /// The holder knows this zksh's settings from its words alone.

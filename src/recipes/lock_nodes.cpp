@@ -6,9 +6,11 @@
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
+#include "recipes/lock_distance.h"
 #include "recipes/lock_name.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <tuple>
 
@@ -348,8 +350,7 @@ void LockNodes::ask_token() {
 
 bool LockNodes::lease_lasts() {
   auto& client = requests_.client();
-  // As much as a program with the usual grace period needs (LockDeadlines).
-  return client.lease_lasts(client.lease().timeout / 3);
+  return client.lease_lasts(usual_reserve(client.lease().timeout));
 }
 
 RecipeRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
@@ -364,25 +365,43 @@ void LockNodes::renew_lease() {
 }
 
 /// After a long time without a transaction, two are needed (session_lease.h); after a suspension of
-/// this process, perhaps more.
+/// this process, or far from the servers, perhaps more.
 Task<bool> LockNodes::await_lease() {
+  const auto begun = BootClock::now();
+  auto& fiber = requests_.fiber();
   LeaseRenewal renewal(requests_.client().lease().timeout, LeaseRenewal::Stage::Acquiring,
                        BootClock::now());
+  std::deque<RecipeRequests::Sent<std::vector<OpResult>>> checks;  // not answered yet
+  const auto is_answered = [&](const Monitor::Held& held) {
+    return !checks.empty() && (*checks.front().pending)(held).has_value();
+  };
   while (same_session() && !lease_lasts()) {
     co_await requests_.connected();
-    if (const auto next = renewal.next(); next > BootClock::now()) {
-      const auto pause = wait_until(next);
-      if (pause >= requests_.deadline())
-        throw LockUnsettled("the session could not be confirmed in time");
-      co_await requests_.fiber().pause_until(pause);
+    const auto timeout = requests_.client().lease().timeout;
+    const bool was_patient = BootClock::now() > begun + 2 * timeout;
+    if (const auto far = too_far_for_lock(requests_.client()); was_patient && !far.empty())
+      throw ValueError(far);
+    if (const auto now = BootClock::now(); renewal.due(now) == LeaseRenewal::Request::Check) {
+      renewal.sent(LeaseRenewal::Request::Check, now);
+      checks.push_back(send_check());
     }
-    renewal.sent(LeaseRenewal::Request::Check, BootClock::now());
-    const auto outcome = co_await requests_.answer(send_check());
-    if (is_connection_failure(outcome.code)) continue;
-    if (outcome.code == code::no_node) co_return false;
-    // The nodes may not be readable, but even that answer was agreed on by a quorum.
-    if (outcome.code != code::ok && outcome.code != code::no_auth)
-      throw ZkError(outcome.code, holding_.nodes.front());
+    const auto next = std::min(wait_until(renewal.next()), requests_.deadline());
+    const void* subject = this;
+    if (!checks.empty()) subject = checks.front().pending.get();
+    co_await fiber.until(is_answered, next, subject);
+    if (Clock::now() >= requests_.deadline())
+      throw LockUnsettled("the session could not be confirmed in time");
+    while (fiber.monitor().with_lock(is_answered)) {
+      auto check = std::move(checks.front());
+      checks.pop_front();
+      renewal.answered();
+      const auto outcome = co_await requests_.answer(std::move(check));
+      if (is_connection_failure(outcome.code)) continue;
+      if (outcome.code == code::no_node) co_return false;
+      // The nodes may not be readable, but even that answer was agreed on by a quorum.
+      if (outcome.code != code::ok && outcome.code != code::no_auth)
+        throw ZkError(outcome.code, holding_.nodes.front());
+    }
   }
   co_return same_session();
 }

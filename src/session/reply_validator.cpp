@@ -1,6 +1,7 @@
 // ReplyValidator: parses frames according to their requests.
 #include "session/reply_validator.h"
 
+#include "client/lease_renewal.h"
 #include "session/marshalling.h"
 
 #include <algorithm>
@@ -353,7 +354,9 @@ bool WireConversation::Request::only_checks() const {
 std::optional<SessionLease::Time> WireConversation::give_up_at() const {
   if (outstanding_.empty() || patience_.count() == 0) return std::nullopt;
   const auto at = waiting_since_ + patience_;
-  return checks_.empty() ? at : std::min(at, checks_.front() + timeout_ / 16);
+  if (checks_.empty()) return at;
+  const auto expected = std::max(checks_.front() + took_, answered_at_);
+  return std::min(at, expected + LeaseRenewal::longest_silence(timeout_));
 }
 
 void WireConversation::note_part(std::size_t bytes) {
@@ -393,9 +396,9 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   // Servers' codes are negative; zksh has positive ones of its own.
   if (code > 0) return "an answer with an invalid error code";
   note_answer(request.sent, code == 0);
-  waiting_since_ = BootClock::now();
-  const auto took = waiting_since_ - request.sent.at;
-  if (lease_) round_trip_ = std::min(round_trip_.value_or(took), took);
+  waiting_since_ = answered_at_ = BootClock::now();
+  took_ = answered_at_ - request.sent.at;
+  round_trip_ = std::min(round_trip_, took_);
   answered_ = true;
   if (code != 0) return nullptr;
   Creations creations(request.creations);

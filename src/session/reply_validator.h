@@ -118,13 +118,16 @@ struct WireEvent {
 class WireConversation {
  public:
   /// From now on, reports requests and answers to the session's lease, and puts what the C client
-  /// does not pass on into `notes`. `timeout` is the session's; `patience` is request_patience.
+  /// does not pass on into `notes`. `timeout` is the session's; `patience` is request_patience;
+  /// `greeting_took` is the time to the answer to the connect request.
   void tell(std::shared_ptr<SessionLease> lease, std::shared_ptr<AnswerNotes> notes,
-            SessionLease::Duration timeout, SessionLease::Duration patience) {
+            SessionLease::Duration timeout, SessionLease::Duration patience,
+            SessionLease::Duration greeting_took) {
     lease_ = std::move(lease);
     notes_ = std::move(notes);
     timeout_ = timeout;
     patience_ = patience;
+    took_ = round_trip_ = greeting_took;
   }
   /// Records a request that is sent.
   void note_request(std::string_view frame);
@@ -143,8 +146,8 @@ class WireConversation {
   std::optional<WireEvent> take_event() { return std::exchange(event_, std::nullopt); }
   /// The greatest zxid in a frame so far.
   std::int64_t last_zxid() const { return last_zxid_; }
-  /// The shortest time from a request to its answer so far; nullopt: none was answered.
-  std::optional<SessionLease::Duration> round_trip() const { return round_trip_; }
+  /// The shortest time in which a request, or the connect request, was answered; 0: not known.
+  SessionLease::Duration round_trip() const { return round_trip_; }
   /// Whether any request was answered correctly.
   bool has_answered() const { return answered_; }
   /// Whether an answer to any request is still to come.
@@ -159,10 +162,13 @@ class WireConversation {
   /// session's requests, pings included, in order. So the C client would cut off a server that is
   /// merely slow, or never give one up.
   ///
-  /// A transaction that only checks nodes extends a lease (LockChecks). A lease that was renewed in
-  /// time lasts for another 0.1 of the session timeout before a program under a lock is terminated
-  /// (LockDeadlines). The C client's two thirds are too late for the lock, whether the server is
-  /// silent or cut off from its leader.
+  /// A transaction that only checks nodes extends a lease (LockChecks). Near the servers, a lease
+  /// that was renewed in time lasts for another 0.1 of the session timeout before a program under a
+  /// lock is terminated (LockDeadlines). The C client's two thirds are too late for the lock,
+  /// whether the server is silent or cut off from its leader. So a check waits for
+  /// LeaseRenewal::longest_silence, from when its answer would have come if it took as long as the
+  /// last, and from any answer to an earlier request: a link whose answers come steadily is slow,
+  /// and nothing better is known.
   std::optional<SessionLease::Time> give_up_at() const;
 
  private:
@@ -185,8 +191,10 @@ class WireConversation {
   std::deque<Request> outstanding_;
   SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
-  std::optional<SessionLease::Duration> round_trip_;
-  std::size_t part_ = 0;  ///< bytes that have arrived since they last counted
+  SessionLease::Time answered_at_;       ///< when a request was last answered
+  SessionLease::Duration took_{};        ///< the last answer
+  SessionLease::Duration round_trip_{};  ///< see round_trip
+  std::size_t part_ = 0;                 ///< bytes that have arrived since they last counted
   std::optional<std::size_t> stub_;
   std::optional<WireEvent> event_;
   std::int64_t last_zxid_ = 0;

@@ -218,7 +218,8 @@ Lease Session::lease() {
 
 bool Session::lease_lasts(BootClock::duration reserve) {
   const auto lease = present_lease();
-  return lease && lease->lasts(BootClock::now(), reserve);
+  return lease && lease->lasts(BootClock::now(), reserve,
+                               round_trip().value_or(std::chrono::nanoseconds(0)));
 }
 
 std::string Session::connection_problem() {

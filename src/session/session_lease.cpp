@@ -6,6 +6,11 @@
 #include <algorithm>
 
 namespace zksh {
+namespace {
+
+constexpr std::size_t four_timeouts = 256;  // in grains
+
+}  // namespace
 
 void SessionLease::begin(Time sent, bool created, Duration timeout) {
   const std::lock_guard lock(mutex_);
@@ -14,6 +19,7 @@ void SessionLease::begin(Time sent, bool created, Duration timeout) {
   if (less) known.timeout = timeout;
   known.last_sent = sent;
   known.answered.clear();
+  known.under_way.clear();
   known.heard.reset();
   known.resumed.reset();
   if (created) {
@@ -27,10 +33,16 @@ void SessionLease::begin(Time sent, bool created, Duration timeout) {
 
 SessionLease::Sent SessionLease::Known::send(Time now, bool by_agreement) {
   last_sent = now;
-  return {.at = now, .by_agreement = by_agreement, .heard_before = heard};
+  const Sent request{.at = now, .by_agreement = by_agreement, .heard_before = heard};
+  const bool is_wanted = under_way.empty() || now - under_way.back().at >= grain() ||
+                         (by_agreement && !under_way.back().by_agreement);
+  if (is_wanted && under_way.size() < four_timeouts) under_way.push_back(request);
+  return request;
 }
 
 void SessionLease::Known::answer(const Sent& request, Time now, bool agreed) {
+  // Answers come in order.
+  while (!under_way.empty() && under_way.front().at <= request.at) under_way.pop_front();
   if (request.by_agreement && agreed) {
     if (resumed) {
       extend(*resumed);
@@ -43,10 +55,8 @@ void SessionLease::Known::answer(const Sent& request, Time now, bool agreed) {
     if (heard && request.heard_before)
       extend(std::min(*heard, *request.heard_before + timeout / 6));
   }
-  // A few per timeout are enough, however many requests there are.
-  if (answered.empty() || now - answered.back().at >= timeout / 64)
+  if (answered.empty() || now - answered.back().at >= grain())
     answered.push_back({.at = now, .sent = request.at});
-  constexpr std::size_t four_timeouts = 256;
   if (answered.size() > four_timeouts) answered.pop_front();
 }
 
@@ -84,27 +94,31 @@ SessionLease::Duration SessionLease::timeout() const {
   return known_.timeout;
 }
 
-bool SessionLease::lasts(Time now, Duration reserve) const {
+bool SessionLease::lasts(Time now, Duration reserve, Duration round_trip) const {
   auto known = [&] {
     const std::lock_guard lock(mutex_);
     return known_;
   }();
   const auto timeout = known.timeout;
   // For a thread that is late.
-  const auto wait = LeaseRenewal::longest_answer(timeout) + timeout / 100;
+  const auto wait = LeaseRenewal::longest_answer(timeout, round_trip) + timeout / 100;
   // By then, all that counts was sent by LeaseRenewal.
-  const auto steady = now + known.delay() + wait + 2 * LeaseRenewal::interval(timeout);
+  const auto steady = now + known.delay() + 3 * (wait + LeaseRenewal::interval(timeout));
   LeaseRenewal renewal(timeout, LeaseRenewal::Stage::Holding, now);
-  auto answered = now;  // the newest check; nothing is sent while it is awaited
   for (;;) {
-    const auto time = std::max(renewal.next(), answered);
+    const auto next = renewal.next();
+    const auto answered =
+        known.under_way.empty() ? Time::max() : std::max(known.under_way.front().at + wait, now);
+    const auto time = std::min(next, answered);
     if (time > steady) return true;
-    if (time + wait > known.end - reserve) return false;
-    const auto request = renewal.due(time);
-    renewal.sent(request, time);
-    const bool checks = request == LeaseRenewal::Request::Check;
-    known.answer(known.send(time, checks), time + wait, true);
-    if (checks) answered = time + wait;
+    if (time > known.end - reserve) return false;
+    if (time == answered) {
+      known.answer(Sent(known.under_way.front()), time, true);
+    } else {
+      const auto request = renewal.due(time);
+      renewal.sent(request, time);
+      known.send(time, request == LeaseRenewal::Request::Check);
+    }
   }
 }
 

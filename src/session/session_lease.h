@@ -57,19 +57,29 @@ namespace zksh {
 /// the answer of that one may be lost. So once a server grants less, the lease ends at most that
 /// much after the request to resume the session, which may be *earlier* than before.
 ///
+/// None of this depends on how long answers take, or on whether others are under way meanwhile: V
+/// and H count for W only if they were answered before V and W were sent. Servers far away make a
+/// lease shorter, since what is proven was sent earlier, and never wrong.
+///
 /// How much lease is left. Let `delay` be half a tick and a margin (0.275 T if the tick is not
-/// known), a the longest time to an answer, and q the longest time between requests before a check
-/// W that is sent at t and has a V. The newest R that counts was answered by t - delay, so it was
-/// sent at t - delay - q - a or later, and the lease ends at 0.98 T after that. When W is answered,
-/// at most a later, at least 0.98 T - delay - q - 2a of it is left: 0.705 T - q - 2a. Until the
-/// next check, p later, is answered too, at least 0.705 T - q - p - 2a is left. With the requests
-/// of LeaseRenewal (q = T/24 and p = T/12 while a lock is held, q = T/12 while it is waited for)
-/// and answers within T/16, the time after which zksh leaves a server, that is 0.45 T at least, and
-/// 0.41 T for the first 0.275 T after a wait. LockDeadlines needs 0.33 T, or 0.375 T with the
-/// longest grace period. Therefore *a program starts only when no deadline can come as long as
-/// every request is answered within T/16*. What is left of a lease does not tell that: right after
-/// a wait, or for a session that has only sent a ping now and then, the next checks may prove
-/// nothing new. So `lasts` plays the next checks, with the requests that were really sent.
+/// known), a the longest time to an answer, q the longest time between two requests, and p between
+/// two checks. The newest R that counts for a check W that is sent at t was answered by t - delay,
+/// so it was sent at t - delay - q - a or later. Its V was sent at t - a - p or later, and H at
+/// t - a - p - delay - q - a: if a + p is more than a sixth of T, R counts as so much older. Then
+/// the lease ends 0.98 T later. When the next check is answered, at t + p + a, of it is left
+///
+///     0.98 T - delay - q - p - 2a - max(0, a + p - T/6)
+///
+/// With the requests of LeaseRenewal (q = T/24 and p = T/12 while a lock is held, none of which
+/// waits for another's answer) and answers within T/16, that is 0.45 T. LockDeadlines needs 0.33 T,
+/// or 0.375 T with the longest grace period. Therefore *a program starts only when no deadline can
+/// come as long as every request is answered within LeaseRenewal::longest_answer*: T/16, or at a
+/// distance, the round trip r and T/50. The latter, with T/100 for threads that are late and as
+/// much for requests that are, leaves 0.565 T - 3r of the lease: hence LeaseRenewal::least_timeout.
+///
+/// What is left of a lease does not tell all that: right after a wait, or for a session that has
+/// only sent a ping now and then, the next checks may prove nothing new. So `lasts` plays the next
+/// checks, with the requests that were really sent.
 ///
 /// Times are those of BootClock. The margins allow for a server's clock that is 2 % faster, and for
 /// threads that are late by as much.
@@ -110,9 +120,9 @@ class SessionLease {
   /// The least timeout that was granted.
   Duration timeout() const;
   /// Whether at least `reserve` of the lease will always be left, if from now on a holder's
-  /// requests are sent (LeaseRenewal), and each is answered within T/16. At most 0.45 T can be
-  /// asked for.
-  bool lasts(Time now, Duration reserve) const;
+  /// requests are sent (LeaseRenewal), and each is answered within longest_answer at this distance.
+  /// At most what least_timeout says can be asked for.
+  bool lasts(Time now, Duration reserve, Duration round_trip) const;
 
  private:
   struct Answered {
@@ -128,11 +138,14 @@ class SessionLease {
     std::optional<Time> resumed{};    ///< when the session's resumption was requested
     std::optional<Time> heard{};      ///< when the H for the next request with agreement was sent
     std::deque<Answered> answered{};  ///< on this connection, oldest first, thinned out
+    std::deque<Sent> under_way{};     ///< not answered yet, likewise
 
     /// The longest time from a request to the answer to a ping that names its session. Unless
     /// configured otherwise, session timeouts are at least two ticks, so half a tick is at most a
     /// quarter of it.
     Duration delay() const { return half_tick.value_or(timeout / 4) + timeout / 40; }
+    /// A few per timeout are enough, however many requests there are.
+    Duration grain() const { return timeout / 64; }
     void extend(Time known_to_live);
     Sent send(Time now, bool by_agreement);
     void answer(const Sent& request, Time now, bool agreed);

@@ -654,7 +654,6 @@ const char* WireLink::flaw_of_received(std::string_view bytes) {
     const auto* const flaw = flaw_of_greeting(whole, request_.fresh);
     greeted_ = whole.size() >= size_of_frame_length &&
                whole.size() >= size_of_frame_length + static_cast<std::size_t>(frame_length(whole));
-    if (greeted_) greeting_took_ = BootClock::now() - greeting_at_;
     if (greeted_ && flaw == nullptr) begin_lease(granted_by(whole));
     return flaw;
   }
@@ -675,7 +674,8 @@ void WireLink::begin_lease(const Granted& granted) {
   const std::chrono::milliseconds timeout(granted.timeout_ms);
   lease->begin(greeting_at_, request_.fresh, timeout);
   conversation_.tell(std::move(lease), of_session<AnswerNotes>(granted.session), timeout,
-                     request_patience(request_.timeout_ms, granted.timeout_ms));
+                     request_patience(request_.timeout_ms, granted.timeout_ms),
+                     BootClock::now() - greeting_at_);
 }
 
 }  // namespace zksh

@@ -89,10 +89,8 @@ class WireLink {
   /// As in WireConversation.
   std::optional<WireEvent> take_event() { return conversation_.take_event(); }
   std::int64_t last_zxid() const { return conversation_.last_zxid(); }
-  /// The shortest time in which a request, or the connect request, was answered; 0: none was.
-  SessionLease::Duration round_trip() const {
-    return std::min(conversation_.round_trip().value_or(greeting_took_), greeting_took_);
-  }
+  /// As in WireConversation.
+  SessionLease::Duration round_trip() const { return conversation_.round_trip(); }
   /// As in WireConversation.
   std::optional<std::size_t> take_stub() { return conversation_.take_stub(); }
   SessionLease::Duration timeout() const { return conversation_.timeout(); }
@@ -118,7 +116,6 @@ class WireLink {
 
   bool greeting_sent_ = false;
   BootClock::time_point greeting_at_;
-  SessionLease::Duration greeting_took_{};
   SessionRequest request_;
   bool noted_ = false;  ///< the current request is recorded
   bool greeted_ = false;

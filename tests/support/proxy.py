@@ -69,6 +69,10 @@ class Proxy:
         """Closes every connection, and passes bytes on again for those to come."""
         self._tell("cut")
 
+    def slow_down(self, delay):
+        """What is sent from now on takes this long; not less than before."""
+        self._delay = delay
+
     def move(self, port):
         """Cuts, and passes what comes then on to another server."""
         self._target = ("127.0.0.1", port)

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <random>
@@ -108,6 +110,11 @@ class Hold {
     bool check = false;
   };
 
+  struct Reply {
+    Outstanding request;
+    std::optional<bool> done;  ///< once it is known
+  };
+
   // Chance.
   double chance() { return std::uniform_real_distribution<double>(0, 1)(random_); }
   bool happens(double probability) { return chance() < probability; }
@@ -165,6 +172,8 @@ class Hold {
   void resumed(std::size_t member, Time sent);
   void lose_connection();
   void send(bool check);
+  void reply(int connection);
+  void watch_silence(Time check, int connection);
   void answered(int connection, const Outstanding& request, bool done);
   void tend();  ///< what is due now
   void wake_at(Time time);
@@ -192,7 +201,8 @@ class Hold {
   Duration tick_{};
   double jitter_ = 0;
   double lateness_ = 0;
-  double speed_ = 1;  ///< of the servers' clocks
+  double speed_ = 1;     ///< of the servers' clocks
+  bool is_far_ = false;  ///< the client, from all of them
   Trouble trouble_ = Trouble::None;
   bool client_trouble_ = false;
   Time springs_at_ = never;  ///< PingsStall, at the next check
@@ -225,9 +235,11 @@ class Hold {
   Time asked_at_{};
   Time granted_at_ = never;
   Time wakes_ = never;
-  bool check_outstanding_ = false;
-  Time check_sent_{};
-  bool read_outstanding_ = false;
+  std::deque<Time> checks_;                     ///< when those that are not answered were sent
+  std::deque<std::shared_ptr<Reply>> replies_;  ///< those that the server owes
+  Duration took_{};                             ///< the last answer
+  Duration round_trip_{};                       ///< the shortest on this connection
+  Time heard_at_{};                             ///< of the last answer
   std::optional<LeaseRenewal> renewal_;
   std::optional<LockDeadlines> deadlines_;
   bool started_ = false;
@@ -248,12 +260,16 @@ void Hold::arrange() {
   if (happens(0.2))  // the others grant another timeout, in agreement with their ticks
     for (std::size_t i = 1; i < members; ++i) granted_by_[i] = std::max(2 * tick_, some(0.3, 1.0));
   leader_ = random_() % members;
-  // Four ways at most to an answer, each with its delay and jitter: less than a sixteenth in all.
-  const auto longest = 0.0625 / 5 - jitter_ - 0.0005;
+  // Four ways at most to an answer, each with its delay and jitter: less than a sixteenth in all,
+  // or at a distance, than a fiftieth more than the shortest that was seen.
+  is_far_ = happens(0.3);
+  if (is_far_) jitter_ = 0.001;
+  const auto longest = is_far_ ? 0.001 : 0.0625 / 5 - jitter_ - 0.0005;
   for (auto* channels : {&up_, &down_})
     for (auto& channel : *channels) channel.delay = some(0, happens(0.3) ? longest : 0.001);
-  out_.delay = some(0, happens(0.3) ? longest : 0.001);
-  in_.delay = some(0, happens(0.3) ? longest : 0.001);
+  for (auto* way : {&out_, &in_}) way->delay = some(0, happens(0.3) ? longest : 0.001);
+  // At most what LeaseRenewal::least_timeout allows.
+  if (is_far_) out_.delay = in_.delay = some(0.01, 0.037);
   for (std::size_t i = 0; i < members; ++i) {
     const auto phase = some(0, 1) % (tick_ / 2);
     at(start_ + phase, [i](Hold& hold) { hold.ping(i, hold.term_); });
@@ -265,6 +281,7 @@ void Hold::arrange() {
   if (happens(0.3)) lease_.learn_tick(tick_);
   connected_ = true;
   ++connection_;
+  took_ = round_trip_ = out_.delay + in_.delay;
   last_sent_ = start_;
   asked_at_ = start_ + (happens(0.4) ? some(0.3, 1.5) : Duration(0));
   granted_at_ = asked_at_ + (happens(0.2) ? Duration(0) : some(0, 1.5));
@@ -435,7 +452,8 @@ void Hold::lose_connection() {
   if (!connected_) return;
   connected_ = false;
   ++connection_;
-  check_outstanding_ = read_outstanding_ = false;
+  checks_.clear();
+  replies_.clear();
   later(some(0, 0.01), [](Hold& hold) { hold.connect(); });
 }
 
@@ -476,6 +494,7 @@ void Hold::resume(std::size_t member) {
 
 void Hold::resumed(std::size_t member, Time sent) {
   connected_ = true;
+  took_ = round_trip_ = now_ - sent;
   granted_less_ = false;
   lease_.begin(sent, false, granted_by_[member]);
   last_sent_ = now_;
@@ -491,22 +510,18 @@ void Hold::send(bool check) {
   const int connection = connection_;
   const auto member = server_;
   last_sent_ = now_;
-  if (check) check_sent_ = now_;
-  (check ? check_outstanding_ : read_outstanding_) = true;
+  if (check) checks_.push_back(now_);
   if (renewal_) renewal_->sent(check ? Request::Check : Request::Read, now_);
-  if (check)
-    later(LeaseRenewal::longest_answer(known_timeout()), [=](Hold& hold) {
-      if (connection == hold.connection_ && hold.check_outstanding_ &&
-          hold.check_sent_ == request.sent.at)
-        hold.lose_connection();
-    });
+  if (check) watch_silence(now_, connection);
   at(member_pauses_[member].after(out_.deliver(now_, jitter())), [=](Hold& hold) {
     if (connection != hold.connection_) return;
     hold.take_in(member);
+    auto reply = std::make_shared<Reply>(Reply{request, {}});
+    hold.replies_.push_back(reply);
     const auto answer = [=](Hold& held, bool done) {
-      const auto comes = held.in_.deliver(held.now_, held.jitter());
-      held.at(held.client_runs(comes),
-              [=](Hold& client) { client.answered(connection, request, done); });
+      if (connection != held.connection_) return;
+      reply->done = done;
+      held.reply(connection);
     };
     if (check)
       hold.agree(member, hold.term_, answer);
@@ -515,10 +530,37 @@ void Hold::send(bool check) {
   });
 }
 
+/// A server answers a session's requests in order.
+void Hold::reply(int connection) {
+  for (; !replies_.empty() && replies_.front()->done; replies_.pop_front()) {
+    const auto next = replies_.front();
+    at(client_runs(in_.deliver(now_, jitter())),
+       [=](Hold& client) { client.answered(connection, next->request, *next->done); });
+  }
+}
+
+/// As WireConversation::give_up_at.
+void Hold::watch_silence(Time check, int connection) {
+  const auto limit =
+      std::max(check + took_, heard_at_) + LeaseRenewal::longest_silence(known_timeout());
+  at(client_runs(limit + some(0, lateness_)), [=](Hold& hold) {
+    if (connection != hold.connection_ || hold.checks_.empty() || hold.checks_.front() > check)
+      return;
+    const auto silent = std::max(check + hold.took_, hold.heard_at_) +
+                        LeaseRenewal::longest_silence(hold.known_timeout());
+    if (hold.now_ >= silent) return hold.lose_connection();
+    hold.watch_silence(check, connection);
+  });
+}
+
 void Hold::answered(int connection, const Outstanding& request, bool done) {
   if (connection != connection_) return;
   lease_.answer(request.sent, now_, done);
-  (request.check ? check_outstanding_ : read_outstanding_) = false;
+  heard_at_ = now_;
+  took_ = now_ - request.sent.at;
+  round_trip_ = std::min(round_trip_, took_);
+  if (request.check && !checks_.empty()) checks_.pop_front();
+  if (stage_ == Stage::Acquiring && request.check) renewal_->answered();
   if (stage_ == Stage::Acquiring && request.check) start_if_safe();
   if (stage_ == Stage::Holding && request.check) note_lease();
   if (request.check && now_ >= springs_at_) {
@@ -538,8 +580,10 @@ void Hold::grant() {
 
 void Hold::start_if_safe() {
   const auto usual = known_timeout() / 3;
-  const bool safe =
-      faults_.starts_with_a_third ? lease_.end() - now_ >= usual : lease_.lasts(now_, usual);
+  const bool safe = faults_.starts_with_a_third ? lease_.end() - now_ >= usual
+                                                : lease_.lasts(now_, usual, round_trip_);
+  // The contender gives up, as too_far_for_lock says: a server may have granted less.
+  if (!safe && LeaseRenewal::least_timeout(round_trip_, 1.0 / 3) > known_timeout()) over_ = true;
   if (!safe || started_) return;
   started_ = alive_ = true;
   stage_ = Stage::Holding;
@@ -589,7 +633,6 @@ void Hold::tend() {
     if (now_ >= last_sent_ + timeout_ / 3) send(false);  // the C client's ping
     return wake_at(last_sent_ + timeout_ / 3);
   }
-  if (check_outstanding_) return;  // its answer calls again
   if (stage_ == Stage::Holding && faults_.starts_with_a_third) {
     // A check each sixth, and a read halfway.
     const auto next = last_sent_ + timeout_ / 12;

@@ -2,7 +2,12 @@
 // clock. lock_model_test.cpp plays it against an ensemble.
 #include "session/session_lease.h"
 
+#include "client/lease_renewal.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
 
 namespace zksh {
 namespace {
@@ -12,6 +17,7 @@ using Time = BootClock::time_point;
 
 Time at(BootClock::duration since_start) { return Time(1000s) + since_start; }
 constexpr BootClock::duration timeout = 4s;
+constexpr BootClock::duration near = 1ms;
 /// What is left of it for a server's clock that is fast.
 constexpr auto lasts = timeout - timeout / 50;
 
@@ -151,13 +157,13 @@ void await_turn(SessionLease& lease, Time from, BootClock::duration for_so_long,
 TEST(SessionLease, lasts_after_a_wait_once_two_checks_were_answered) {
   constexpr auto reserve = timeout / 3;
   Created lease(at(0s));
-  EXPECT_TRUE(lease.lasts(at(0s), reserve));
+  EXPECT_TRUE(lease.lasts(at(0s), reserve, near));
   await_turn(lease, at(0s), 6s, timeout / 12);
-  EXPECT_FALSE(lease.lasts(at(6s), reserve));
+  EXPECT_FALSE(lease.lasts(at(6s), reserve, near));
   ask(lease, at(6s), true);
-  EXPECT_FALSE(lease.lasts(at(6s), reserve));
+  EXPECT_FALSE(lease.lasts(at(6s), reserve, near));
   ask(lease, at(6002ms), true);
-  EXPECT_TRUE(lease.lasts(at(6003ms), reserve));
+  EXPECT_TRUE(lease.lasts(at(6003ms), reserve, near));
 }
 
 TEST(SessionLease, lasts_only_if_the_next_checks_prove_something) {
@@ -166,13 +172,55 @@ TEST(SessionLease, lasts_only_if_the_next_checks_prove_something) {
   await_turn(lease, at(0s), 6s, timeout / 3);
   for (const auto when : {6000ms, 6002ms}) ask(lease, at(when), true);
   EXPECT_GT(lease.end() - at(6s), reserve + timeout / 10) << "it is long enough for the next check";
-  EXPECT_FALSE(lease.lasts(at(6003ms), reserve)) << "which proves nothing new";
+  EXPECT_FALSE(lease.lasts(at(6003ms), reserve, near)) << "which proves nothing new";
 }
 
 TEST(SessionLease, after_a_short_wait_no_check_is_needed) {
   Created lease(at(0s));
   await_turn(lease, at(0s), 1500ms, timeout / 12);
-  EXPECT_TRUE(lease.lasts(at(1500ms), timeout / 3));
+  EXPECT_TRUE(lease.lasts(at(1500ms), timeout / 3, near));
+}
+
+/// A holder's requests, each answered after `took`. Returns the least that was left of the lease
+/// from `since` on.
+BootClock::duration hold(SessionLease& lease, BootClock::duration took, Time since, Time until) {
+  LeaseRenewal renewal(timeout, LeaseRenewal::Stage::Holding, at(0s));
+  std::deque<SessionLease::Sent> under_way;
+  auto least = timeout;
+  for (auto now = at(0s); now < until;) {
+    const auto next = renewal.next();
+    if (!under_way.empty() && under_way.front().at + took <= next) {
+      now = under_way.front().at + took;
+      if (now > since) least = std::min(least, lease.end() - now);
+      lease.answer(under_way.front(), now, true);
+      under_way.pop_front();
+    } else {
+      now = next;
+      const auto request = renewal.due(now);
+      renewal.sent(request, now);
+      under_way.push_back(lease.send(now, request == LeaseRenewal::Request::Check));
+    }
+  }
+  return least;
+}
+
+TEST(SessionLease, far_away_it_lasts_with_the_timeout_that_is_asked_for) {
+  constexpr double usual_share = 1.0 / 3;
+  for (const auto round_trip : {200ms, 250ms, 300ms}) {
+    ASSERT_LE(LeaseRenewal::least_timeout(round_trip, usual_share), timeout);
+    const auto took = LeaseRenewal::longest_answer(timeout, round_trip);
+    Created lease(at(0s));
+    EXPECT_GE(hold(lease, took, at(4s), at(20s)), timeout / 3) << round_trip / 1ms;
+    EXPECT_TRUE(lease.lasts(at(20s), timeout / 3, round_trip)) << round_trip / 1ms;
+  }
+}
+
+TEST(SessionLease, at_twice_that_distance_it_does_not_last) {
+  constexpr auto round_trip = 600ms;
+  EXPECT_GT(LeaseRenewal::least_timeout(round_trip, 1.0 / 3), timeout);
+  Created lease(at(0s));
+  hold(lease, round_trip, at(0s), at(20s));
+  EXPECT_FALSE(lease.lasts(at(20s), timeout / 3, round_trip));
 }
 
 TEST(SessionLease, many_requests_count_as_a_few_do) {

@@ -1,0 +1,23 @@
+// LockDistance: whether servers are too far away for a lock to be held.
+#pragma once
+
+#include "client/client.h"
+
+#include <stop_token>
+#include <string>
+
+namespace zksh {
+
+/// How much of the lease a lock needs (LockDeadlines), of a session with this timeout: as much as a
+/// program with the usual grace period.
+constexpr BootClock::duration usual_reserve(BootClock::duration timeout) { return timeout / 3; }
+
+/// If the session's timeout is too short for the time that answers take, says so with the remedy;
+/// else empty. `reserve`: what is needed if that is more than usual. From any thread.
+std::string too_far_for_lock(Client& client, BootClock::duration reserve = {});
+
+/// Throws ValueError with that text if a few answers confirm it. Blocks for so long; needs a
+/// connection. Throws Cancelled.
+void refuse_distance(Client& client, BootClock::duration reserve, const std::stop_token& stop);
+
+}  // namespace zksh

@@ -1,0 +1,54 @@
+"""Locks over slow links: held, or refused before anything is started."""
+import unittest
+
+from lock_case import LockTest
+from proxy import Proxy
+
+TIMEOUT = 8
+FAR = 0.26  # each way: answers take more than a sixteenth of the session timeout
+TOO_FAR = 0.4
+
+
+class LockDistance(LockTest):
+    def far(self, delay):
+        return self.enterContext(Proxy(self.server.port, delay=delay))
+
+    def assert_never_cut(self, far):
+        """One connection of a session; the others are four-letter words."""
+        self.assertEqual(sum(first.startswith(b"\0") for first in far.first_bytes.values()), 1)
+
+    def test_a_lock_is_held_far_away(self):
+        far = self.far(FAR)
+        status, _, err = self.run_lock("--", "sleep", str(TIMEOUT + 1), options=["-t", f"{TIMEOUT}s"],
+                                       server=far.address + self.root)
+        self.assertEqual(status, 0, err)
+        self.assert_never_cut(far)
+
+    def test_a_link_that_becomes_slower_is_not_cut(self):
+        far = self.far(0.05)
+        holder = self.lock("--", "cat", options=["-t", f"{TIMEOUT}s"], server=far.address + self.root)
+        self.assertIn(b"acquired", holder.stderr.readline())
+        for delay in (0.1, 0.15, 0.2, FAR):
+            far.slow_down(delay)
+            seen = far.round_trips
+            self.wait_until(lambda: far.round_trips > seen + 10)
+        holder.communicate()
+        self.assertEqual(holder.returncode, 0)
+        self.assert_never_cut(far)
+
+    def test_a_lock_that_could_not_be_held_is_refused(self):
+        far = self.far(TOO_FAR)
+        ran = self.file("ran", "")
+        for words in (["lock", "/l", "--", "rm", ran], ["lock", "--detach", "/l"], ["lock", "-n", "/l"],
+                      ["elect", "/l", "me", "--", "rm", ran], ["semaphore", "/l", "2", "--", "rm", ran],
+                      ["contend", "/l"]):
+            status, out, err = self.run_zksh("-t", f"{TIMEOUT}s", *words, server=far.address + self.root)
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertRegex(err, r"^answers take 8\d\d ms; a lock needs -t 1\ds or more here, and this session has 8 s\n$")
+        self.assertFalse(self.znodes.exists(self.root + "/l"))
+        with open(ran, encoding="utf-8"):
+            pass  # nothing has removed it
+
+
+if __name__ == "__main__":
+    unittest.main()
