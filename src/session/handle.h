@@ -360,6 +360,22 @@ struct Session::State {
 /// request. Other creations do not need it: they use plain create, and get their czxid from
 /// AnswerNotes.
 struct KnownServers {
+  /// What any of the sessions waits for: answers and connections.
+  struct Waits {
+    std::size_t count = 0;
+    Clock::time_point since{};  ///< since when there have been some, with hardly a pause
+    Clock::time_point ended{};  ///< the last of them
+
+    void begin() {
+      constexpr std::chrono::milliseconds pause{100};
+      if (const auto now = Clock::now(); count++ == 0 && now > ended + pause) since = now;
+    }
+    void end() {
+      --count;
+      ended = Clock::now();
+    }
+  };
+  Waits waits{};
   std::map<std::string, bool> newer{};  ///< 3.5 or later, by numeric address and port
   /// By HOST:PORT; 0 if the server does not report one.
   std::map<std::string, std::chrono::milliseconds> ticks{};
@@ -464,6 +480,7 @@ void conclude(const void* data, int rc, T value) {
   auto& handle = *call->handle;
   handle.session.monitor().change_of(call->pending.get(), [&](const Monitor::Held& held) {
     --handle.calls;
+    handle.session.known_servers().waits.end();
     if (const auto& watching = call->watching) {
       const bool left = rc == ZOK || (watching->on_missing && rc == ZNONODE);
       handle.watchers.answered(watching->path, watching->kind, watching->who, left);
@@ -482,6 +499,7 @@ void conclude(const void* data, int rc, T value) {
 inline void enlist(const Monitor::Held& /*held*/, Session::Handle& handle, Call& call) {
   call.handle = &handle;
   ++handle.calls;
+  handle.session.known_servers().waits.begin();
   if (const auto& watching = call.watching)
     handle.watchers.asked(watching->path, watching->kind, watching->who);
   if (const auto& watch = call.persistent)

@@ -258,13 +258,17 @@ class Session::Wait {
   explicit Wait(Session& session) : session_(session) {
     session_.monitor_.with_lock([&](const Monitor::Held&) {
       if (session_.state_->waits++ == 0) session_.state_->waiting_since = begun_;
+      session_.known_servers().waits.begin();
     });
     if (session_.wait_begins_) session_.wait_begins_();
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
   ~Wait() {
-    session_.monitor_.with_lock([&](const Monitor::Held&) { --session_.state_->waits; });
+    session_.monitor_.with_lock([&](const Monitor::Held&) {
+      --session_.state_->waits;
+      session_.known_servers().waits.end();
+    });
   }
 
   /// As Monitor::wait_until.
@@ -311,6 +315,14 @@ std::optional<Clock::time_point> Session::awaited_since() {
     if (state_->waits == 0 || state(held) != SessionState::Connecting) return std::nullopt;
     if (!connected_server(held).empty()) return std::nullopt;
     return state_->waiting_since;
+  });
+}
+
+std::optional<Clock::time_point> Session::waiting_since(bool to_one) {
+  return monitor_.with_lock([&](const Monitor::Held&) -> std::optional<Clock::time_point> {
+    const auto& waits = known_servers().waits;
+    if (waits.count == 0) return std::nullopt;
+    return to_one ? std::max(waits.since, waits.ended) : waits.since;
   });
 }
 

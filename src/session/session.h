@@ -84,6 +84,10 @@ class Session final : public Client {
   /// Since when somebody has been waiting for the first connection of a session; nullopt if nobody
   /// is.
   std::optional<Clock::time_point> awaited_since();
+  /// Since when there has been, with hardly a pause, a connection or an answer that this or another
+  /// session with the same known servers waits for; with `to_one`, and none came. nullopt: there is
+  /// none.
+  std::optional<Clock::time_point> waiting_since(bool to_one);
   /// Sets what is called when somebody starts to wait for a connection, and when that has lasted
   /// for a tenth of a second; on that thread, not under the monitor. Set it before anybody can.
   void on_wait(std::function<void()> begins, std::function<void()> lasts) {

@@ -37,7 +37,7 @@ bool Printer::write_front() {
   auto& chunk = waiting_.front();
   const int fd = descriptor(chunk.stream);
   const auto rest = std::string_view(chunk.bytes).substr(written_);
-  if (notice_ && isatty(fd)) end_notice();
+  if (!notice_.empty() && isatty(fd)) end_notice();
   if (hide_ && isatty(fd)) hide_();
   const bool dropped = chunk.stream == Stream::Out && out_failure_ != 0;
   if (dropped || (above_ && isatty(fd) && above_(rest))) {
@@ -60,7 +60,10 @@ bool Printer::write_front() {
       written_ += rest.size();
     }
   }
-  if (written_ > 0 && isatty(fd)) ended_line_ = chunk.bytes[written_ - 1] == '\n';
+  if (written_ > 0 && isatty(fd)) {
+    ended_line_ = chunk.bytes[written_ - 1] == '\n';
+    printed_at_ = Clock::now();
+  }
   if (written_ == chunk.bytes.size()) {
     waiting_.pop_front();
     written_ = 0;
@@ -69,17 +72,21 @@ bool Printer::write_front() {
 }
 
 void Printer::show_notice(const std::string& text) {
-  if (notice_ || !waiting_.empty() || !is_ready(STDERR_FILENO)) return;
   const bool stays = terminal_is_dumb();
+  const bool is_shown = text == notice_ || (stays && !notice_.empty());
+  if (is_shown || !ended_line_ || !waiting_.empty() || !is_ready(STDERR_FILENO)) return;
   // A wrapped line could not be erased.
   const auto columns = static_cast<std::size_t>(std::max(screen_size(STDERR_FILENO).columns, 2));
   const auto line = stays ? text + '\n' : cut_to_width(text, columns - 1, "");
-  notice_ = write(STDERR_FILENO, line.data(), line.size()) > 0 && !stays;
+  end_notice();
+  if (write(STDERR_FILENO, line.data(), line.size()) > 0) notice_ = text;
 }
 
 void Printer::end_notice() {
   constexpr std::string_view erase_line = "\r\033[K";
-  if (!std::exchange(notice_, false) || !is_ready(STDERR_FILENO)) return;
+  if (notice_.empty() || !is_ready(STDERR_FILENO)) return;
+  notice_.clear();
+  if (terminal_is_dumb()) return;
   [[maybe_unused]] const auto written = write(STDERR_FILENO, erase_line.data(), erase_line.size());
 }
 

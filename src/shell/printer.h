@@ -28,8 +28,9 @@ class Printer {
     show_ = std::move(show);
   }
 
-  /// Shows a line on standard error, a terminal, until something else is printed; a terminal that
-  /// cannot erase it keeps it. Not shown while the terminal accepts no output.
+  /// Shows a line on standard error, a terminal, in place of the last one, until something else is
+  /// printed; a terminal that cannot erase it keeps it, and gets no second one. Not shown while the
+  /// terminal accepts no output, or the output has not ended its line.
   void show_notice(const std::string& text);
   /// Removes it.
   void end_notice();
@@ -44,6 +45,8 @@ class Printer {
   /// The errno of the first failed write to stdout; 0: none. After that, output to stdout is
   /// dropped.
   int out_failure() const { return out_failure_; }
+  /// When something was last written to a terminal.
+  Clock::time_point printed_at() const { return printed_at_; }
   /// Whether what was last written to a terminal ended its line.
   bool ended_line() const { return ended_line_; }
   /// Writes all waiting output. `wait` blocks until a descriptor accepts output; if it returns
@@ -59,7 +62,8 @@ class Printer {
   std::function<int(bool)> show_;
   std::deque<OutputQueue::Chunk> waiting_;
   std::size_t written_ = 0;  ///< bytes of the first chunk
-  bool notice_ = false;      ///< is shown
+  std::string notice_{};     ///< what is shown
+  Clock::time_point printed_at_{};
   bool ended_line_ = true;
   bool drops_refused_ = false;
   int blocked_on_ = -1;

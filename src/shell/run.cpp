@@ -26,6 +26,7 @@
 #include "shell/printer.h"
 #include "shell/script.h"
 #include "shell/shell.h"
+#include "shell/wait_notice.h"
 #include "tree/walk.h"
 #include "txnlog/replay.h"
 
@@ -287,10 +288,7 @@ class Supervisor {
   Questions questions{monitor, queue, loop.wake_fd()};
   /// Returns a warning for when the terminal is about to stop the process, or an empty text.
   std::function<std::string()> stop_warning{};
-  /// Since when somebody has waited for the first connection of a session (Session::awaited_since):
-  /// after a second, `waiting_text` is shown.
-  std::function<std::optional<Clock::time_point>()> awaited_since{};
-  std::string waiting_text{};
+  WaitNotice notice{printer, signals};
 
   Supervisor() {
     printer.keep_below([this] { questions.hide(); },
@@ -313,7 +311,7 @@ class Supervisor {
       }
       ended_by = signal;
       ended_at = Clock::now();
-      printer.end_notice();
+      notice.end();
       loop.leave(status::signal_base + signal, signals.registrations());
       job.stop();
     };
@@ -322,7 +320,7 @@ class Supervisor {
     events.end = end;
     events.suspend = [&] {
       questions.suspend();
-      printer.end_notice();
+      notice.end();
       if (const auto warning = stop_warning ? stop_warning() : ""; !warning.empty()) {
         // After the ^Z that the terminal has echoed.
         queue.add(Stream::Err, (isatty(STDERR_FILENO) ? "\n" : "") + warning + '\n');
@@ -339,10 +337,10 @@ class Supervisor {
                   fmt::format("zksh: cannot write to standard output: {}\n", std::strerror(error)));
       job.stop();
     };
-    events.look_again = [&] { return ended_by == 0 ? report_wait() : std::nullopt; };
+    events.look_again = [&] { return ended_by == 0 ? notice.update() : std::nullopt; };
     loop.run(printer, events, [&] {
       if (!job.status()) return false;
-      printer.end_notice();
+      notice.end();
       printer.pump();  // the job's last output
       return printer.blocked_on() < 0 || ended_by != 0;
     });
@@ -350,20 +348,6 @@ class Supervisor {
     if (ended_by != 0) return status::signal_base + ended_by;
     if (printer.out_failure() == EPIPE) return status::signal_base + SIGPIPE;
     return printer.out_failure() != 0 ? status::failure : job.status().value_or(status::failure);
-  }
-
- private:
-  /// Returns when it must be called again.
-  std::optional<Clock::time_point> report_wait() {
-    constexpr std::chrono::seconds silence{1};
-    const auto since = awaited_since ? awaited_since() : std::nullopt;
-    if (!since) {
-      printer.end_notice();
-      return std::nullopt;
-    }
-    if (Clock::now() < *since + silence) return *since + silence;
-    printer.show_notice(waiting_text);
-    return std::nullopt;
   }
 };
 
@@ -437,14 +421,13 @@ void configure(Settings& settings, const Configuration& configuration) {
   }
 }
 
-/// Whether to tell the user of a terminal about waiting: not at the prompt, which shows it, and not
-/// if the command must be quiet.
+/// Whether to tell the user of a terminal about waiting: not if the command must be quiet.
 bool should_report_waits(const Arguments& arguments, const OutputStyle& style) {
   const auto& words = arguments.command;
   const auto options_end = std::ranges::find(words, "--");
   const auto is_quiet = [](const std::string& word) { return word == "-q" || word == "--quiet"; };
-  return style.err_is_terminal && input_of(arguments) != Input::Terminal && !arguments.quiet &&
-         !arguments.drop_in && std::none_of(words.begin(), options_end, is_quiet);
+  return style.err_is_terminal && !arguments.quiet && !arguments.drop_in &&
+         std::none_of(words.begin(), options_end, is_quiet);
 }
 
 /// What zkCli prints when it begins to read lines.
@@ -520,7 +503,8 @@ int run_commands(Supervisor& base, const Interpreter::Surroundings& around,
     if (failed != status::ok) return failed;
   }
   if (arguments.drop_in) print_welcome(queue, arguments);
-  if (input == Input::Terminal) return Shell(base.loop, base.monitor, base.printer, around).run();
+  if (input == Input::Terminal)
+    return Shell(base.loop, base.monitor, base.printer, base.notice, around).run();
   return base.run([&](const std::stop_token& stop) {
     if (arguments.drop_in && shows_connection(arguments))
       connect_first(around.client, arguments, stop);
@@ -573,9 +557,16 @@ bool begins_with_request(const Arguments& arguments) {
   return command && command->starts;
 }
 
-void report_waits(Supervisor& base, Session& session) {
-  base.awaited_since = [&session] { return session.awaited_since(); };
-  base.waiting_text = fmt::format("connecting to {} …", escape_for_terminal(session.server()));
+/// With locks, requests go on while a command waits for something else than an answer.
+void report_waits(Supervisor& base, Session& session, const LockManager& locks) {
+  base.notice.look_with([&]() -> std::optional<WaitNotice::Wait> {
+    const auto since = session.waiting_since(!locks.locks().empty());
+    if (!since) return std::nullopt;
+    const bool is_there = is_connected(session.current_state());
+    return WaitNotice::Wait{
+        .since = *since,
+        .server = escape_for_terminal(is_there ? session.connected_server() : session.server())};
+  });
 }
 
 /// zkCli ends its session only after `quit`: at the end of its input, and after a single command,
@@ -669,7 +660,6 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
                     if (event.type == Event::Type::Session && shows_state)
                       eventfd_write(base.loop.wake_fd(), 1);
                   });
-  if (reports_waits) report_waits(base, session);
   RefusalReport refusals(session, [&](const std::string& refusal) {
     queue.add(Stream::Err, event_note(settings.value("output") == "json", style.err_is_terminal,
                                       refusal + what_is_done(arguments)));
@@ -715,10 +705,11 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
       .transaction = transaction,
       .background = false,
       .arguments = arguments.script_arguments ? &*arguments.script_arguments : nullptr};
+  if (reports_waits) report_waits(base, session, locks);
   base.stop_warning = [&locks] { return locks.stop_warning(); };
   const int result = run_commands(base, around, arguments);
   base.stop_warning = {};
-  base.awaited_since = {};
+  base.notice.look_with({});
   locks.close(leave_patience);
   if (arguments.drop_in) {
     monitor.with_lock([&](const Monitor::Held& held) { event_printer.end(held); });

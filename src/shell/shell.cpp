@@ -58,10 +58,12 @@ void report(const Interpreter::Surroundings& around, const std::string& text) {
 
 }  // namespace
 
-Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around)
+Shell::Shell(Loop& loop, Monitor& monitor, Printer& printer, WaitNotice& notice,
+             Interpreter::Surroundings around)
     : loop_(loop),
       monitor_(monitor),
       printer_(printer),
+      notice_(notice),
       around_(around),
       terminal_(STDIN_FILENO),
       history_file_(
@@ -127,7 +129,7 @@ int Shell::run() {
   keep_connected();
   first_prompt_by_ = Clock::now() + std::chrono::milliseconds(200);
   LoopEvents events;
-  events.look_again = [this] { return first_prompt_by_; };
+  events.look_again = [this] { return command_ ? notice_.update() : first_prompt_by_; };
   events.reads_input = [this] { return editor_.reads(); };
   events.input_waits = [this] { return editor_.active() && editor_.pending(); };
   events.input = [this] { editor_.feed(); };
@@ -277,6 +279,7 @@ void Shell::launch(const std::string& line, std::function<int(Interpreter&)> bod
 /// Handles the end of the command, and prompts if nothing else is to be run.
 void Shell::handle_jobs() {
   const bool ended = command_ && command_->status();
+  if (ended) notice_.end();
   if (!leaving_) background_.start_requested();
   if (ended && drained()) {
     const int result = *command_->status();
@@ -408,6 +411,7 @@ void Shell::lose_output(int error) {
 
 /// Ctrl-Z: moves a command that does not need the prompt to the background; otherwise stops zksh.
 void Shell::suspend() {
+  notice_.end();
   const auto way = suspension_ ? suspension_->way.load() : Suspension::Way::StopZksh;
   if (command_ && !command_->status() && way != Suspension::Way::StopZksh) {
     suspension_->done = true;

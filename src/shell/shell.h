@@ -8,6 +8,7 @@
 #include "shell/loop.h"
 #include "shell/node_cache.h"
 #include "shell/printer.h"
+#include "shell/wait_notice.h"
 #include "term/history_file.h"
 #include "term/line_editor.h"
 #include "term/terminal.h"
@@ -75,7 +76,8 @@ class BackgroundJobs {
 /// Used on the main thread alone.
 class Shell {
  public:
-  Shell(Loop& loop, Monitor& monitor, Printer& printer, Interpreter::Surroundings around);
+  Shell(Loop& loop, Monitor& monitor, Printer& printer, WaitNotice& notice,
+        Interpreter::Surroundings around);
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
   ~Shell();
@@ -115,6 +117,7 @@ class Shell {
   Loop& loop_;
   Monitor& monitor_;
   Printer& printer_;
+  WaitNotice& notice_;
   Interpreter::Surroundings around_;
   Terminal terminal_;
   HistoryFile history_file_;

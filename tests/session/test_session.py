@@ -158,38 +158,65 @@ class Waiting(SessionTest):
         server = self.silent_server() + "," + self.silent_server()
         with self.terminal("--connect-timeout", "2s", "get", "/x", server=server) as terminal:
             shown = terminal.finish().decode()
-        self.assertTrue(shown.startswith(f"connecting to {server} …\r\x1b[Kno connection to "), shown)
-        self.assertEqual(shown.count("\r"), 1, shown)
+        self.assertTrue(shown.startswith(f"waiting for {server}, 1 s (Ctrl-C ends)\r\x1b[K"), shown)
+        self.assertIn("\r\x1b[Kno connection to ", shown)
         self.assertTrue(shown.endswith("\n"), shown)
 
     def test_it_goes_when_the_server_answers(self):
         self.server.freeze()
         with self.terminal("--connect-timeout", "60s", "-c", "ls /", server=self.connect) as terminal:
-            terminal.read_until(re.escape(f"connecting to {self.connect} …").encode())
+            terminal.read_until(re.escape(f"waiting for {self.connect}, 2 s (Ctrl-C ends)").encode())
             self.server.thaw()
             shown = terminal.finish().decode()
-        self.assertEqual(shown, f"connecting to {self.connect} …\r\x1b[K[]\n")
+        self.assertTrue(shown.endswith(" s (Ctrl-C ends)\r\x1b[K[]\n"), shown)
+
+    def test_at_the_prompt_too(self):
+        with self.terminal("-t", "30s", server=self.connect) as terminal:
+            terminal.read_until(rb"CONNECTED[)] 0\] ")
+            self.server.freeze()
+            terminal.type("ls /\r")
+            terminal.read_until(re.escape(f"waiting for {self.server.address}, 2 s (Ctrl-C ends)").encode())
+            self.server.thaw()
+            terminal.read_until(rb" s [(]Ctrl-C ends[)]\r\x1b\[K")
+            terminal.read_until(rb"CONNECTED[)] 1\] ")
+            terminal.type("\x04")
+            terminal.finish()
+
+    def test_answers_that_come_slowly_without_any_output(self):
+        with Proxy(self.server.port, delay=0.15) as far:
+            with self.terminal("latency", "-n", "20", server=far.address) as terminal:
+                terminal.read_until(rb"waiting for [^\r]*, 2 s")
+
+    def test_a_freeze_is_told_at_an_idle_prompt(self):
+        with self.terminal("-t", "4s", server=self.connect) as terminal:
+            terminal.read_until(rb"CONNECTED[)] 0\] ")
+            self.server.freeze()
+            terminal.read_until(rb"connection lost .*; reconnecting")
+            self.server.thaw()
+            terminal.read_until(rb"CONNECTED[)] 0\] ")
+            terminal.type("\x04")
+            terminal.finish()
 
     def test_interrupted(self):
         server = self.silent_server()
         with self.terminal("--connect-timeout", "60s", "get", "/x", server=server) as terminal:
-            terminal.read_until("…".encode())
+            terminal.read_until(b"ends[)]")
             terminal.type("\x03")
             shown = terminal.finish().decode()
         self.assertEqual(terminal.process.returncode, 130)
-        self.assertEqual(shown.rpartition("…")[2], "\r\x1b[K", shown)
+        self.assertEqual(shown.rpartition("ends)")[2], "\r\x1b[K", shown)
 
     def test_a_terminal_that_cannot_take_it_away(self):
         server = self.silent_server()
         with self.terminal("--connect-timeout", "2s", "get", "/x", server=server, term="dumb") as terminal:
-            self.assertIn(f"connecting to {server} …\nno connection to ", terminal.finish().decode())
+            self.assertIn(f"waiting for {server}, 1 s (Ctrl-C ends)\nno connection to ", terminal.finish().decode())
 
     def test_not_when_it_is_asked_to_be_quiet_or_needs_no_connection(self):
         server = self.silent_server()
         with self.terminal("--connect-timeout", "2s", "lock", "-q", "/l", "true", server=server) as terminal:
-            self.assertNotIn("connecting", terminal.finish().decode())
+            self.assertNotIn("waiting for", terminal.finish().decode())
         with self.terminal("-c", "help get", server=server) as terminal:
-            self.assertNotIn("connecting", terminal.finish().decode())
+            self.assertNotIn("waiting for", terminal.finish().decode())
 
 
 class Lost(SessionTest):
