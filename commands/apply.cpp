@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/questions.h"
 #include "command/work.h"
+#include "node/acl_argument.h"
 #include "node/node_json.h"
 #include "tree/sequence_counters.h"
 #include "tree/tree_apply.h"
@@ -19,6 +20,7 @@ struct Args {
   bool prune = false;
   bool verbose = false;
   bool yes = false;
+  bool force = false;
   WorkOptions limits;
   std::optional<std::int64_t> counter_steps;
   std::optional<std::string> to;
@@ -30,6 +32,7 @@ void declare(Options& o, Args& a) {
   o.text("--to", a.to, "Restore below this node instead of the dumped path.", "path");
   o.flag("-v,--verbose", a.verbose, "Print every change.");
   o.flag("-y,--yes", a.yes, "Remove nodes without asking.");
+  declare_force_acl(o, a.force);
   declare_counters(o, a.counter_steps);
   declare_work_limits(o, a.limits);
   o.file("file", a.file, "A dump file; by default, or for -, standard input.");
@@ -91,6 +94,7 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
   TreeApply::Plan plan{.top = top,
                        .prune = a.prune,
                        .rehearse = cx.rehearsal != nullptr,
+                       .sealing = a.force || cx.input == Input::Pipe,
                        .limits = a.limits.limits()};
   plan.on_write = [&cx, &a](const WriteDescription& change) {
     if (cx.rehearsal)
@@ -175,7 +179,9 @@ extern const Command apply_command = make_command<Args>(
          "checked first: if it is truncated or malformed, nothing is changed. Standard input, such "
          "as a pipe from `dump`, is applied as it is read.\n\nA node that somebody else changes at "
          "the same time is reported "
-         "as a conflict, not overwritten. New nodes have their final ACL from the start. The "
+         "as a conflict, not overwritten. So is one whose new ACL nobody could change any more, "
+         "unless "
+         "you give --force. New nodes have their final ACL from the start. The "
          "exception is an ACL that would lock this session out: then the session has access until "
          "the nodes below are written. The kind of an existing node cannot be changed. Conflicts, "
          "including nodes that may not be read, make the status 1.\n\nThe sequence counter of a "

@@ -1,9 +1,11 @@
 // cp: copy a node or a subtree.
 #include "base/number.h"
+#include "base/words.h"
 #include "client/node_path.h"
 #include "client/read_ahead.h"
 #include "command/command.h"
 #include "command/work.h"
+#include "node/acl_argument.h"
 #include "node/node_json.h"
 #include "node/parents.h"
 #include "tree/sequence_counters.h"
@@ -15,6 +17,7 @@ namespace {
 struct Args {
   bool recursive = false;
   bool parents = false;
+  bool force = false;
   WorkOptions limits;
   std::optional<std::int64_t> counter_steps;
   std::string source;
@@ -24,6 +27,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.flag("-r,-R,--recursive", a.recursive, "Copy the nodes below it, too.");
   o.flag("-p,--parents", a.parents, "Create missing parents of the copy, with null values.");
+  declare_force_acl(o, a.force);
   declare_counters(o, a.counter_steps);
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
@@ -44,12 +48,16 @@ void copy_node(Context& cx, const Args& a, const std::string& source, const std:
   auto node = value.answer(cx.stop);
   const FoundNode found{.record = {.acl = acl.answer(cx.stop).acl}};
   require_whole(found, source);
+  refuse_sealed(cx, found.record.acl, target, a.force);
   if (a.parents)
     create_parents(cx.client, target, cx.stop);
   else
     require_parent(parent, target, cx.stop);
   cx.client.create({.path = target, .data = std::move(node.data), .acl = found.record.acl},
                    cx.stop);
+  if (node.stat.num_children > 0 && cx.input == Input::Terminal)
+    cx.out.err_line("the nodes below {} were not copied (`cp -r` copies them, too)",
+                    cx.out.shown_in_error(as_word(source)));
 }
 
 std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
@@ -65,6 +73,7 @@ std::size_t copy_subtree(Context& cx, const Args& a, const std::string& source,
            .target = target,
            .limits = a.limits.limits(),
            .parents_made = a.parents,
+           .sealing = a.force || cx.input == Input::Pipe,
            .counters = &counters,
            .left_out = [&](const FoundNode& /*node*/) { ++left_out; },
            .incomplete = [](const std::string& done,
@@ -103,7 +112,8 @@ extern const Command cp_command = make_command<Args>(
      .details = "Copies the value and the ACL of a node, and with -r those of all nodes below it. "
                 "Quotas are not copied. Ephemerals below the source are left out and counted; if "
                 "the source itself is ephemeral, its copy is persistent. Each copy has its ACL "
-                "from the start. If cp fails, what it has copied stays: remove it with `rm -r`, or "
+                "from the start; one that nobody could change any more needs --force. If cp fails, "
+                "what it has copied stays: remove it with `rm -r`, or "
                 "finish with `dump` and `apply --to`. The copy is not a snapshot: changes made "
                 "meanwhile may or may not be in it. Prints nothing on success.\n\nThe sequence "
                 "counter of a new node starts at 0, and counts what is created below it. cp warns "

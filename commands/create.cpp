@@ -1,4 +1,6 @@
 // create: create a node.
+#include "base/number.h"
+#include "base/time.h"
 #include "client/server_version.h"
 #include "command/command.h"
 #include "config/settings.h"
@@ -35,23 +37,32 @@ void declare(Options& o, Args& a) {
          "Create missing parents, with null values, for anybody (world:anyone:cdrwa).");
   declare_force_acl(o, a.force);
   o.text("-t,--ttl", a.ttl,
-         "Remove the node after this many milliseconds without a write, if it has no children.",
+         "Remove the node after this time without a write, if it has no children: 5s, 2m; a bare "
+         "number is milliseconds.",
          "ttl");
   o.node("path", a.path, "The node to create; its parent must exist.");
   o.text("data", a.data, "The value; null by default. @FILE and - work as for set.");
   o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
 }
 
-std::int64_t checked_ttl(const Args& a) {
+/// A bare number is milliseconds, as in zkCli, which knows no units.
+std::int64_t parsed_ttl(const Context& cx, const std::string& text) {
+  if (cx.input == Input::Pipe || is_number(text))
+    return parse_number(text, "-t", std::numeric_limits<std::int64_t>::min(),
+                        std::numeric_limits<std::int64_t>::max());
+  return parse_duration(text, "-t", std::chrono::milliseconds(1)).count();
+}
+
+std::int64_t checked_ttl(const Context& cx, const Args& a) {
   if (a.container && (a.ephemeral || a.sequential))
     throw ValueError(
         "-c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.");
   if (!a.ttl) return 0;
   std::int64_t ttl = 0;
   try {
-    ttl = parse_number(*a.ttl, "-t", std::numeric_limits<std::int64_t>::min(),
-                       std::numeric_limits<std::int64_t>::max());
+    ttl = parsed_ttl(cx, *a.ttl);
   } catch (const UsageError&) {
+    if (cx.input == Input::Terminal) throw;
     throw ValueError("-t argument must be a long value");
   }
   if (a.ephemeral) throw ValueError("TTLs cannot be used with Ephemeral znodes");
@@ -92,13 +103,14 @@ Acl checked_acl(Context& cx, const Args& a) {
 
 CreateOp checked(Context& cx, const Args& a) {
   CreateOp op;
-  op.ttl = checked_ttl(a);
+  op.ttl = checked_ttl(cx, a);
   op.sequential = a.sequential;
   if (a.ephemeral) op.mode = CreateMode::Ephemeral;
   if (a.container) op.mode = CreateMode::Container;
   if (a.acl) op.acl = checked_acl(cx, a);
   op.path = cx.resolve(a.path, a.sequential);
   refuse_empty(op.acl);
+  refuse_sealed(cx, op.acl, op.path, a.force);
   if (a.data) op.data = value_of(cx, *a.data);
   return op;
 }
@@ -179,14 +191,15 @@ extern const Command create_command = make_command<Args>(
          "Creates a node; its parent must exist. Prints `Created` and the path on stderr, "
          "as zkCli does. With -o plain the path goes to stdout, so that a script can read "
          "the name of a sequential node.\n\nThe ACL is that of the node alone. Its parent's ACL "
-         "decides who may delete it, and parents that -p creates are open to anybody.",
+         "decides who may delete it, and parents that -p creates are open to anybody. An ACL that "
+         "nobody could change any more (no entry with a) is refused without --force.",
      .examples = {{"create /app hello", "Create a node with a value."},
                   {"create -e /app/me $'host=a\\npid=7'",
                    "An ephemeral node, removed when this session ends."},
                   {"create -p /app/by/the/way", "Create missing parents, too."},
                   {"create -s /app/job- x", "A sequential node, such as /app/job-0000000000."},
-                  {"create /app/secret x world:anyone:r",
-                   "A node that everybody may read and nobody may write."}},
+                  {"create /app/notice x world:anyone:ra",
+                   "A node that everybody may read, and open to writers again (a)."}},
      .json = "path",
      .zkcli_syntax = "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
      .writes = true},

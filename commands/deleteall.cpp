@@ -9,6 +9,7 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "node/quota.h"
+#include "tree/extent.h"
 #include "tree/live_tree.h"
 #include "tree/subtree_removal.h"
 #include "tree/walk.h"
@@ -56,12 +57,6 @@ std::size_t batch_size(const Context& cx, const Args& a) {
   return static_cast<std::size_t>(std::min(batch, most));
 }
 
-/// The size of subtrees, including their tops.
-struct Extent {
-  std::size_t nodes = 0;
-  std::size_t ephemerals = 0;
-};
-
 /// The tops that exist; reports the others.
 std::vector<std::string> present(Context& cx, const std::vector<std::string>& tops,
                                  NodeFailures& failures) {
@@ -76,41 +71,6 @@ std::vector<std::string> present(Context& cx, const std::vector<std::string>& to
   return there;
 }
 
-/// Nodes that cannot be listed are not counted; removing them will report that.
-Extent measure(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
-  Extent extent;
-  Progress progress(cx.out, cx.background, "nodes counted");
-  visit_stats(cx.client, tops,
-              {.visit =
-                   [&](const std::string& /*path*/, const Stat& stat) {
-                     progress.reach(++extent.nodes);
-                     extent.ephemerals += stat.ephemeral_owner != 0 ? 1 : 0;
-                   },
-               .unlistable = [](const ZkError& /*error*/) {},
-               .limits = limits},
-              cx.stop);
-  return extent;
-}
-
-/// Asks for confirmation, more insistently for more nodes. Does not ask for a node without
-/// children, like delete. Returns why nothing is deleted, or nullopt to go on.
-std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& tops,
-                                   const WorkLimits& limits) {
-  const auto extent = measure(cx, tops, limits);
-  if (extent.nodes <= 1 && !cx.services.protection.production) return std::nullopt;
-  const auto what =
-      tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size());
-  const auto ephemerals =
-      extent.ephemerals == 0 ? "" : fmt::format(", {} of them ephemeral", extent.ephemerals);
-  const auto word =
-      tops.size() == 1 ? std::string(base_name(tops.front())) : std::to_string(extent.nodes);
-  return removal_refusal(
-      cx, {.what = fmt::format("{}: {}{}.", what, counted(extent.nodes, "node"), ephemerals),
-           .word = word.empty() ? "/" : word,
-           .path = tops.size() == 1 ? tops.front() : "",
-           .nodes = extent.nodes});
-}
-
 void refuse_roots(const std::vector<std::string>& paths) {
   for (const auto& path : paths)
     if (path == "/" || path == "/zookeeper")
@@ -121,12 +81,10 @@ void refuse_roots(const std::vector<std::string>& paths) {
 
 void refuse_more(Context& cx, const std::vector<std::string>& tops, std::int64_t most,
                  const WorkLimits& limits) {
-  const auto extent = measure(cx, tops, limits);
+  const auto extent = extent_of(cx, tops, limits);
   if (static_cast<std::int64_t>(extent.nodes) <= most) return;
-  throw Error(fmt::format(
-      "{}: {}, more than --max {}; nothing was deleted",
-      tops.size() == 1 ? as_word(tops.front()) : fmt::format("{} subtrees", tops.size()),
-      counted(extent.nodes, "node"), most));
+  throw Error(fmt::format("{}: {}, more than --max {}; nothing was deleted", named_subtrees(tops),
+                          counted(extent.nodes, "node"), most));
 }
 
 /// For --dry-run: lists every node, parents before children.
@@ -200,7 +158,8 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
   cx.out.err_line("Failed to delete some node(s) in the subtree!");
   if (cx.input != Input::Pipe)
     cx.out.err_line("{} of {} nodes were deleted; the first failure: {}", removal.removed,
-                    removal.found, cx.out.shown_in_error(removal.failure->what()));
+                    removal.found,
+                    cx.out.shown_in_error(NodeFailures(cx).explained(*removal.failure).what()));
   return cx.excused(removal.failure->exit_status());
 }
 
@@ -242,7 +201,8 @@ int run(Context& cx, const Args& a) {
   const bool asks = needs_confirmation(cx, a.yes);
   if (asks) {
     paths = present(cx, paths, failures);
-    if (const auto why = paths.empty() ? std::nullopt : refusal(cx, paths, limits)) {
+    if (const auto why = paths.empty() ? std::nullopt
+                                       : subtree_refusal(cx, paths, limits, "delete", "deleted")) {
       report_error(cx.out, Error(*why, status::failure, paths.size() == 1 ? paths.front() : ""));
       return failures.first(status::failure);
     }

@@ -33,7 +33,7 @@ std::optional<Node> look(Context& cx, const std::string& path) {
 
 /// The text after editing. Throws Error if the editor failed.
 std::string edited(Context& cx, const std::string& path, const std::string& before) {
-  return edit_text(
+  const auto saved = edit_text(
       {.monitor = cx.client.monitor(),
        .signals = cx.services.signals,
        .out = cx.out,
@@ -42,6 +42,7 @@ std::string edited(Context& cx, const std::string& path, const std::string& befo
        .empty_input = cx.input == Input::Pipe},
       value_file_name(path), before, "nothing was written",
       [&](const std::string& text) { return "; your text is in " + keep_value(path, text); });
+  return saved.value_or(before);
 }
 
 /// Prints a unified diff of two texts to stdout.

@@ -85,13 +85,13 @@ int walk(Context& cx, const Args& a, bool stats,
 std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& paths) {
   const auto& first = paths.back();
   const bool one = paths.size() == 1;
-  return removal_refusal(
-      cx, {.what = one ? as_word(first) + "."
-                       : fmt::format("{}, from {} to {}.", counted(paths.size(), "node"),
-                                     as_word(first), as_word(paths.front())),
-           .word = one ? std::string(base_name(first)) : std::to_string(paths.size()),
-           .path = one ? first : "",
-           .nodes = paths.size()});
+  return refusal_of(cx,
+                    {.what = one ? as_word(first) + "."
+                                 : fmt::format("{}, from {} to {}.", counted(paths.size(), "node"),
+                                               as_word(first), as_word(paths.front())),
+                     .word = one ? std::string(base_name(first)) : std::to_string(paths.size()),
+                     .path = one ? first : "",
+                     .nodes = paths.size()});
 }
 
 /// Without conditions, or with a pattern that fits too much, they would be among what is found.

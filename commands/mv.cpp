@@ -184,6 +184,7 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
                  .target = target,
                  .limits = limits,
                  .parents_made = a.parents,
+                 .sealing = true,  // as it is already
                  .counters = &counters,
                  .copied =
                      [&](const FoundNode& node) {

@@ -1,6 +1,5 @@
 // set: set a node's value.
 #include "base/byte_text.h"
-#include "base/words.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/listing.h"
@@ -44,13 +43,15 @@ Data bytes_of(const Context& cx, const Args& a) {
 }
 
 /// zkCli's usage comes before the error of a version that is none.
-void check_data(const Args& a) {
+void check_data(const Context& cx, const Args& a) {
+  if (!a.null && !a.data && cx.input == Input::Terminal)
+    throw UsageError("the new value is missing; \"\" is an empty one, and --null is none");
   if (!a.null && !a.data) throw SyntaxError("too few arguments: path data expected");
   if (a.null && a.data) throw UsageError("--null stands for the data; leave one of them out");
 }
 
 SetOp set_op(const Context& cx, const Args& a) {
-  check_data(a);
+  check_data(cx, a);
   return {.path = cx.resolve(a.path),
           .data = bytes_of(cx, a),
           .version = expected_version(cx, a.version, a.legacy_version)};
@@ -74,8 +75,6 @@ void add_next_step(const Context& cx, const ZkError& error) {
   if (cx.input != Input::Terminal || cx.out.json()) return;
   if (error.code() == code::no_node && error.path() != "/")
     throw ZkError(error, " (`create` creates it)");
-  if (error.code() == code::bad_version)
-    throw ZkError(error, fmt::format(" (`stat {}` shows its version)", as_word(error.path())));
 }
 
 Sent run(Context& cx, const Args& a) {

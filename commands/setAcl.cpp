@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "command/questions.h"
 #include "command/report.h"
 #include "command/work.h"
 #include "command/zkcli_style.h"
@@ -11,6 +12,7 @@
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/batch_writer.h"
+#include "tree/extent.h"
 #include "tree/walk.h"
 
 #include <unordered_map>
@@ -23,6 +25,7 @@ struct Args {
   std::optional<std::string> version;
   bool recursive = false;
   bool force = false;
+  bool yes = false;
   std::optional<std::string> add;
   std::optional<std::string> remove;
   std::string path;
@@ -42,6 +45,7 @@ void declare(Options& o, Args& a) {
             "Remove the entries of these identities: scheme:id, separated by commas. digest:USER "
             "needs no hash.");
   declare_force_acl(o, a.force);
+  o.common().flag("-y,--yes", a.yes, "Change a subtree without asking.");
   o.node("path", a.path, "The node.");
   o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
   declare_work_limits(o, a.limits);
@@ -110,9 +114,15 @@ int refuse_empty_for_each(Context& cx, const std::string& top, const WorkLimits&
   return cx.excused(exit_status_of(code::invalid_acl));
 }
 
+/// Asks as deleteall does: an ACL may shut everybody out, and none of the old ones comes back.
+/// Returns why nothing is changed, or nullopt to go on.
+std::optional<std::string> refusal(Context& cx, const Args& a, const std::string& top) {
+  if (!a.recursive || !needs_confirmation(cx, a.yes)) return std::nullopt;
+  return subtree_refusal(cx, {top}, a.limits.limits(), "change the ACL of", "changed");
+}
+
 int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_t version,
                 const WorkLimits& limits) {
-  cx.client.get(top, Watch::none(), cx.stop);
   int first_failure = status::ok;
   std::size_t done = 0;
   NodeFailures failures(cx);
@@ -125,7 +135,8 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
       return;
     }
     progress.end();
-    if (cx.rehearsal) return failures.report(error_of(write, result));
+    if (cx.rehearsal || cx.input == Input::Terminal)
+      return failures.report(error_of(write, result));
     cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
     if (first_failure == status::ok)
       first_failure = ZkError(result.code, path_of(write), true).exit_status();
@@ -253,6 +264,7 @@ int run_change(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   bool changed = false;
   int result = status::ok;
+  if (const auto why = refusal(cx, a, path)) throw Error(*why, status::failure, path);
   if (a.recursive)
     result = change_subtree(cx, path, change, a.limits.limits(), changed);
   else
@@ -280,7 +292,12 @@ Sent run(Context& cx, const Args& a) {
     if (is_as_zkcli(cx)) return refuse_empty_for_each(cx, path, a.limits.limits());
   }
   refuse_empty(acl);
-  if (a.recursive) return set_subtree(cx, path, acl, version, a.limits.limits());
+  refuse_lockout(cx, acl, path, a.force);
+  if (a.recursive) {
+    cx.client.get(path, Watch::none(), cx.stop);
+    if (const auto why = refusal(cx, a, path)) throw Error(*why, status::failure, path);
+    return set_subtree(cx, path, acl, version, a.limits.limits());
+  }
   if (a.stat || prints_as_34(cx)) {
     std::optional<Stat> stat;
     explaining(cx, acl, [&] { stat = cx.client.set_acl(path, acl, version, cx.stop); });
@@ -320,10 +337,12 @@ extern const Command setAcl_command = make_command<Args>(
          "permissions, a digest that is none, an ip that is no address; --force sets it "
          "nevertheless. -R changes the whole subtree, and lists each node before its ACL is set: "
          "an ACL that takes away the right to list is set below, too. Nodes that fail are "
-         "reported, and the others are still changed. Prints nothing on success.\n\n"
+         "reported, and the others are still changed; at a terminal zksh asks first, as deleteall "
+         "does. Prints nothing on success.\n\nsetAcl refuses, unless --force is given, to leave a "
+         "node whose ACL nobody could change any more: no entry with the permission a. A whole ACL "
+         "must give it to an identity of this session (`whoami`).\n\n"
          "--add and --remove keep the other entries of each ACL, and never overwrite a change that "
-         "somebody else has just made. They refuse to leave a node whose ACL nobody could change "
-         "any more, unless --force is given. An ACL whose hashes the servers hide from this "
+         "somebody else has just made. An ACL whose hashes the servers hide from this "
          "session is not written back. To change a password, --add digest:USER::perms, which asks "
          "for the new one, and when its users have it, --remove digest:USER:HASH with the old "
          "hash, which getAcl shows.\n\n"

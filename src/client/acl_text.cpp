@@ -56,21 +56,32 @@ bool is_digest_id(std::string_view id) {
          });
 }
 
-/// An address, or an address, a slash and a number of bits.
-bool is_network(std::string_view id) {
+/// The addresses that begin with these bits, of 32 or 128.
+struct Network {
+  std::array<unsigned char, 16> bytes{};
+  int most = 0;
+  int bits = 0;
+};
+
+/// Parses an address, or an address, a slash and a number of bits.
+std::optional<Network> network_of(std::string_view id) {
   constexpr int bits_of_ipv4 = 32;
   constexpr int bits_of_ipv6 = 128;
   const auto slash = id.find('/');
   const std::string address(id.substr(0, slash));
-  in6_addr bytes{};
-  int most = 0;
-  if (inet_pton(AF_INET, address.c_str(), &bytes) == 1)
-    most = bits_of_ipv4;
-  else if (inet_pton(AF_INET6, address.c_str(), &bytes) == 1)
-    most = bits_of_ipv6;
-  if (slash == std::string_view::npos || most == 0) return most > 0;
+  Network network;
+  if (inet_pton(AF_INET, address.c_str(), network.bytes.data()) == 1)
+    network.most = bits_of_ipv4;
+  else if (inet_pton(AF_INET6, address.c_str(), network.bytes.data()) == 1)
+    network.most = bits_of_ipv6;
+  else
+    return std::nullopt;
+  network.bits = network.most;
+  if (slash == std::string_view::npos) return network;
   const auto bits = number_in<int>(id.substr(slash + 1));
-  return bits && *bits >= 0 && *bits <= most;
+  if (!bits || *bits < 0 || *bits > network.most) return std::nullopt;
+  network.bits = *bits;
+  return network;
 }
 
 std::string jute_text(std::string_view text) {
@@ -113,12 +124,25 @@ std::optional<std::string> acl_flaw(const AclEntry& entry) {
     return fmt::format("{} is given no permission; permissions are letters of cdrwa", named);
   if (scheme == "digest" && !is_digest_id(id))
     return fmt::format(
-        "{}: nobody can have this id, which must be the user, a colon and the 28 characters that "
-        "`digest USER` prints",
-        named);
-  if (scheme == "ip" && !is_network(id))
+        "{0}: nobody can have this id, whose last part must be the 28 characters that `digest {1}` "
+        "prints; {0}::{2} asks for the password and makes them",
+        named, user, perm_letters(perms));
+  if (scheme == "ip" && !network_of(id))
     return fmt::format("{} is neither an address nor ADDRESS/BITS, such as ip:10.0.0.0/8", named);
   return std::nullopt;
+}
+
+bool is_in_network(std::string_view address, std::string_view id) {
+  constexpr int byte = 8;
+  const auto one = network_of(address);
+  const auto network = network_of(id);
+  if (!one || !network || one->most != network->most) return false;
+  for (int bit = 0; bit < network->bits; ++bit) {
+    const auto at = static_cast<std::size_t>(bit / byte);
+    const unsigned mask = 0x80U >> static_cast<unsigned>(bit % byte);
+    if (((one->bytes[at] ^ network->bytes[at]) & mask) != 0) return false;
+  }
+  return true;
 }
 
 std::optional<int> perms_of(std::string_view text) {

@@ -24,6 +24,9 @@ ParsedAcl parse_acl(std::string_view text);
 /// permission, or its id is none of the scheme's. nullopt if it may be met. Names no secret.
 std::optional<std::string> acl_flaw(const AclEntry& entry);
 
+/// Whether an address is that of an entry's id of the scheme ip: "10.0.0.1", or "10.0.0.0/8".
+bool is_in_network(std::string_view address, std::string_view id);
+
 /// The permission mask of `text`, letters of "rwcda"; nullopt if it is empty or has any other
 /// letter.
 std::optional<int> perms_of(std::string_view text);

@@ -2,6 +2,7 @@
 #include "client/rehearsal.h"
 
 #include "base/number.h"
+#include "client/acl_text.h"
 #include "client/node_path.h"
 
 #include <fmt/core.h>
@@ -21,6 +22,14 @@ std::string details(const CreateOp& op) {
   if (op.mode == CreateMode::Container) text += ", container";
   if (op.ttl > 0) text += fmt::format(", TTL {} ms", op.ttl);
   return text;
+}
+
+/// "world:anyone:r,digest:ann:x:r": without hashes, or what was taken for one.
+std::string shown_acl(Acl acl) {
+  for (auto& entry : acl)
+    if (const auto colon = entry.id.find(':'); entry.scheme == "digest" && colon < entry.id.size())
+      entry.id.replace(colon + 1, std::string::npos, "x");
+  return acl_text(acl);
 }
 
 template <class T>
@@ -51,20 +60,20 @@ Outcome<Stat> Rehearsal::after_rehearsed_writes(const Monitor::Held& held, const
   return then;
 }
 
-void Rehearsal::apply(const Monitor::Held& held, const Op& op) {
+void Rehearsal::apply(const Monitor::Held& held, std::size_t order, const Op& op) {
   auto& overlay = overlay_(held);
   if (const auto* create = std::get_if<CreateOp>(&op)) {
-    note_(held, {.verb = "create", .path = create->path, .detail = details(*create)});
+    note(held, order, {.verb = "create", .path = create->path, .detail = details(*create)});
     if (create->sequential) return;
     overlay.made.insert(create->path);
     overlay.removed.erase(create->path);
   } else if (const auto* remove = std::get_if<RemoveOp>(&op)) {
-    note_(held, {.verb = "delete", .path = remove->path});
+    note(held, order, {.verb = "delete", .path = remove->path});
     overlay.made.erase(remove->path);
     if (overlay.removed.insert(remove->path).second)
       ++overlay.removed_children[std::string(parent_path(remove->path))];
   } else if (const auto* set = std::get_if<SetOp>(&op)) {
-    note_(held, {.verb = "set", .path = set->path, .detail = data_size_text(set->data)});
+    note(held, order, {.verb = "set", .path = set->path, .detail = data_size_text(set->data)});
   }
 }
 
@@ -72,7 +81,8 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
   const std::string parent(parent_path(op.path));
   const auto node = inner().start_exists(op.path, Watch::none());
   const auto above = inner().start_exists(parent, Watch::none());
-  return answer_later<Created>([this, op, parent, node, above](const Monitor::Held& held) {
+  const auto order = next_order();
+  return answer_later<Created>([this, op, parent, node, above, order](const Monitor::Held& held) {
     Answer<Created>::Value answer;
     if (!(*node)(held) || !(*above)(held)) return answer;
     const auto at = after_rehearsed_writes(held, op.path, *(*node)(held));
@@ -88,7 +98,7 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
     else if (at.code != code::no_node && at.code != code::ok && at.code != code::no_auth)
       answer->code = at.code;
     else
-      apply(held, op);
+      apply(held, order, op);
     return answer;
   });
 }
@@ -96,16 +106,18 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
 /// Answers a write of a node after reading that; `carry_out` returns its code if the node exists.
 /// Its Stat is null if it may not be read (since 3.9).
 template <class T>
-Pending<T> Rehearsal::write_node(const std::string& path,
-                                 std::function<int(const Monitor::Held&, const Stat*)> carry_out) {
+Pending<T> Rehearsal::write_node(
+    const std::string& path,
+    std::function<int(const Monitor::Held&, std::size_t order, const Stat*)> carry_out) {
   const auto node = inner().start_exists(path, Watch::none());
-  return answer_later<T>([this, path, node, carry_out = std::move(carry_out)](
+  const auto order = next_order();
+  return answer_later<T>([this, path, node, order, carry_out = std::move(carry_out)](
                              const Monitor::Held& held) -> typename Answer<T>::Value {
     if (!(*node)(held)) return std::nullopt;
     const auto at = after_rehearsed_writes(held, path, *(*node)(held));
     Outcome<T> outcome{.code = at.code};
     if (at.code == code::ok || at.code == code::no_auth)
-      outcome.code = carry_out(held, at.code == code::ok ? &at.value : nullptr);
+      outcome.code = carry_out(held, order, at.code == code::ok ? &at.value : nullptr);
     if constexpr (std::is_same_v<T, Stat>) outcome.value = at.value;
     return outcome;
   });
@@ -115,61 +127,65 @@ Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
   if (removes_root(op))
     return answer_later<Nothing>(
         [](const Monitor::Held&) { return Outcome<Nothing>{.code = code::bad_arguments}; });
-  return write_node<Nothing>(op.path, [this, op](const Monitor::Held& held, const Stat* stat) {
-    if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
-    if (stat && stat->num_children > 0) return code::not_empty;
-    apply(held, op);
-    return code::ok;
-  });
+  return write_node<Nothing>(
+      op.path, [this, op](const Monitor::Held& held, std::size_t order, const Stat* stat) {
+        if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
+        if (stat && stat->num_children > 0) return code::not_empty;
+        apply(held, order, op);
+        return code::ok;
+      });
 }
 
 Pending<Stat> Rehearsal::start_set(const SetOp& op) {
-  return write_node<Stat>(op.path, [this, op](const Monitor::Held& held, const Stat* stat) {
-    if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
-    apply(held, op);
-    return code::ok;
-  });
+  return write_node<Stat>(
+      op.path, [this, op](const Monitor::Held& held, std::size_t order, const Stat* stat) {
+        if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
+        apply(held, order, op);
+        return code::ok;
+      });
 }
 
 Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& acl,
                                           std::int32_t version) {
-  const auto detail = fmt::format("{} entr{}", acl.size(), acl.size() == 1 ? "y" : "ies");
   return write_node<Nothing>(
-      path, [this, path, version, detail](const Monitor::Held& held, const Stat* stat) {
+      path, [this, path, version, detail = shown_acl(acl)](const Monitor::Held& held,
+                                                           std::size_t order, const Stat* stat) {
         if (!matches(version, stat, &Stat::aversion)) return code::bad_version;
-        note_(held, {.verb = "set the ACL of", .path = path, .detail = detail});
+        note(held, order, {.verb = "set the ACL of", .path = path, .detail = detail});
         return code::ok;
       });
 }
 
 Pending<std::vector<OpResult>> Rehearsal::start_multi(const std::vector<Op>& ops) {
-  return answer_later<std::vector<OpResult>>([this, ops](const Monitor::Held& held) {
-    Answer<std::vector<OpResult>>::Value answer;
-    answer.emplace();
-    for (const auto& op : ops) {
-      apply(held, op);
-      const auto* create = std::get_if<CreateOp>(&op);
-      answer->value.push_back(
-          {.code = code::ok, .path = create ? create->path : std::string(), .stat = {}});
-    }
-    return answer;
-  });
+  return answer_later<std::vector<OpResult>>(
+      [this, ops, order = next_order()](const Monitor::Held& held) {
+        Answer<std::vector<OpResult>>::Value answer;
+        answer.emplace();
+        for (const auto& op : ops) {
+          apply(held, order, op);
+          const auto* create = std::get_if<CreateOp>(&op);
+          answer->value.push_back(
+              {.code = code::ok, .path = create ? create->path : std::string(), .stat = {}});
+        }
+        return answer;
+      });
 }
 
 Pending<Node> Rehearsal::start_reconfigure(const Reconfiguration& change) {
   const auto config = inner().start_get_config(Watch::none());
-  return answer_later<Node>([this, change, config](const Monitor::Held& held) {
-    Answer<Node>::Value answer;
-    if (!(*config)(held)) return answer;
-    answer = *(*config)(held);
-    if (answer->code != code::ok) return answer;
-    std::string detail;
-    if (change.joining) detail += "joining " + *change.joining;
-    if (change.leaving) detail += (detail.empty() ? "" : ", ") + ("leaving " + *change.leaving);
-    if (change.members) detail += "members " + *change.members;
-    note_(held, {.verb = "reconfigure", .path = "the ensemble", .detail = detail});
-    return answer;
-  });
+  return answer_later<Node>(
+      [this, change, config, order = next_order()](const Monitor::Held& held) {
+        Answer<Node>::Value answer;
+        if (!(*config)(held)) return answer;
+        answer = *(*config)(held);
+        if (answer->code != code::ok) return answer;
+        std::string detail;
+        if (change.joining) detail += "joining " + *change.joining;
+        if (change.leaving) detail += (detail.empty() ? "" : ", ") + ("leaving " + *change.leaving);
+        if (change.members) detail += "members " + *change.members;
+        note(held, order, {.verb = "reconfigure", .path = "the ensemble", .detail = detail});
+        return answer;
+      });
 }
 
 }  // namespace zksh

@@ -3,6 +3,8 @@
 
 #include "client/forwarding_client.h"
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,7 +18,8 @@ namespace zksh {
 struct WriteDescription {
   std::string verb;  ///< create, set, delete, set the ACL of, set the quota of, reconfigure
   std::string path;
-  std::string detail{};  ///< "5 bytes, ephemeral"
+  std::string detail{};   ///< "5 bytes, ephemeral"
+  std::size_t order = 0;  ///< among the writes of a command, as they were begun
 };
 /// "5 bytes", or "null".
 std::string data_size_text(const Data& data);
@@ -28,16 +31,20 @@ std::string data_size_text(const Data& data);
 /// are only recorded. Sessions that are opened through it are rehearsed, too.
 class Rehearsal final : public ForwardingClient {
  public:
-  /// Called under the monitor for each write, when its answer is looked at; must only record it.
+  /// Called under the monitor for each write, when its answer is looked at, which need not be in
+  /// order; must only record it.
   using Note = std::function<void(const Monitor::Held&, const WriteDescription&)>;
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
-  Rehearsal(std::unique_ptr<Client> inner, Note note)
-      : ForwardingClient(*inner), note_(std::move(note)), own_(std::move(inner)) {}
+  Rehearsal(std::unique_ptr<Client> inner, const Rehearsal& beside)
+      : ForwardingClient(*inner),
+        note_(beside.note_),
+        order_(beside.order_),
+        own_(std::move(inner)) {}
 
   /// The new client's writes are noted here.
   std::unique_ptr<Client> another() override {
-    return std::make_unique<Rehearsal>(inner().another(), note_);
+    return std::make_unique<Rehearsal>(inner().another(), *this);
   }
 
   Pending<Created> start_create(const CreateOp& op) override;
@@ -50,7 +57,7 @@ class Rehearsal final : public ForwardingClient {
 
   /// Records something that is not a request of this client.
   void note(const WriteDescription& what) {
-    monitor().with_lock([&](const Monitor::Held& held) { note_(held, what); });
+    monitor().with_lock([&](const Monitor::Held& held) { note(held, next_order(), what); });
   }
 
  private:
@@ -61,12 +68,20 @@ class Rehearsal final : public ForwardingClient {
   };
   Outcome<Stat> after_rehearsed_writes(const Monitor::Held& held, const std::string& path,
                                        const Outcome<Stat>& now);
-  void apply(const Monitor::Held& held, const Op& op);
+  std::size_t next_order() { return order_->fetch_add(1, std::memory_order_relaxed); }
+  void note(const Monitor::Held& held, std::size_t order, WriteDescription what) {
+    what.order = order;
+    note_(held, what);
+  }
+  void apply(const Monitor::Held& held, std::size_t order, const Op& op);
   template <class T>
-  Pending<T> write_node(const std::string& path,
-                        std::function<int(const Monitor::Held&, const Stat*)> carry_out);
+  Pending<T> write_node(
+      const std::string& path,
+      std::function<int(const Monitor::Held&, std::size_t order, const Stat*)> carry_out);
 
   Note note_;
+  /// Counts the writes of all sessions that note here.
+  std::shared_ptr<std::atomic<std::size_t>> order_ = std::make_shared<std::atomic<std::size_t>>(0);
   Guarded<Overlay> overlay_;
   std::unique_ptr<Client> own_;  ///< null if the inner client is owned elsewhere
 };

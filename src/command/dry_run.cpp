@@ -4,12 +4,13 @@
 #include "base/json.h"
 #include "base/words.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace zksh {
 
 void print_rehearsed(Output& out, const WriteDescription& what) {
-  const auto& [verb, path, detail] = what;
+  const auto& [verb, path, detail, order] = what;
   if (out.json()) {
     const auto json = Json::object()
                           .set("would", verb)
@@ -34,8 +35,9 @@ DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
 }
 
 void DryRun::report() {
-  const auto notes = rehearsal_.monitor().with_lock(
+  auto notes = rehearsal_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange(notes_(held), {}); });
+  std::ranges::stable_sort(notes, {}, &WriteDescription::order);
   out_.set_format(silence_.style().format);  // the format that the command chose
   for (const auto& what : notes) print_rehearsed(out_, what);
   if (notes.empty() && !out_.json()) out_.err_line("nothing would be written");

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -266,20 +267,22 @@ std::string shown_question(const Context& cx, const std::string& question) {
 
 }  // namespace
 
-std::optional<std::string> removal_refusal(const Context& cx, const PlannedRemoval& removal) {
+std::optional<std::string> refusal_of(const Context& cx, const PlannedWork& work) {
   constexpr std::size_t many = 1000;
-  constexpr const char* nothing = "nothing was deleted";
-  const auto& [what, word, path, nodes] = removal;
+  const auto& [what, word, path, nodes, verb, done] = work;
+  const auto nothing = "nothing was " + done;
   const auto* const them = nodes == 1 ? "it" : "them";
   if (nodes >= many || cx.services.protection.production) {
-    const auto question = fmt::format("{} Type {} to delete {}: ", what, as_word(word), them);
+    const auto question = fmt::format("{} Type {} to {} {}: ", what, as_word(word), verb, them);
     const auto answer = cx.ask(shown_question(cx, question), false);
     const bool agreed =
         answer && (answer == word || answer == as_word(word) || (!path.empty() && answer == path));
     return agreed ? std::nullopt
                   : std::optional(fmt::format("{}: the answer was not {}", nothing, as_word(word)));
   }
-  if (confirmed_by_user(cx, fmt::format("{} Delete {}?", what, them))) return std::nullopt;
+  if (confirmed_by_user(
+          cx, fmt::format("{} {:c}{} {}?", what, std::toupper(verb.front()), verb.substr(1), them)))
+    return std::nullopt;
   return nothing;
 }
 

@@ -92,16 +92,18 @@ class Questions {
 /// background, where the question would never be seen.
 bool needs_confirmation(const Context& cx, bool yes);
 
-/// Nodes that are about to be removed.
-struct PlannedRemoval {
+/// Work on many nodes that cannot be undone.
+struct PlannedWork {
   std::string what;    ///< for the question, a sentence: "/app: 3 nodes."
   std::string word;    ///< what must be typed if they are many, or the servers are of production
   std::string path{};  ///< what may be typed instead
   std::size_t nodes = 0;
+  std::string verb = "delete";
+  std::string done = "deleted";
 };
-/// Asks whether to remove them, more insistently for many. Returns why nothing is removed, or
-/// nullopt to go on. Blocks until the answer; throws Cancelled on a stop.
-std::optional<std::string> removal_refusal(const Context& cx, const PlannedRemoval& removal);
+/// Asks whether to do it, more insistently for many nodes. Returns why nothing is done, or nullopt
+/// to go on. Blocks until the answer; throws Cancelled on a stop.
+std::optional<std::string> refusal_of(const Context& cx, const PlannedWork& work);
 
 /// Asks a yes-or-no question; anything but a yes is a no. Blocks until the answer; throws Cancelled
 /// on a stop.

@@ -137,8 +137,10 @@ void declare_lock_options(Options& options, LockOptions& into, bool names) {
   declare_lock_acl(o, a.acl);
   o.flag("--no-requeue", a.no_requeue,
          "Fail with status 76 if the place in the queue is lost, instead of queueing again.");
-  o.flag("--force", a.force,
-         "Allow / and nodes below /zookeeper, and an ACL with an entry that nobody can ever meet.");
+  o.flag(
+      "--force", a.force,
+      "Allow / and nodes below /zookeeper, and an ACL that nobody could change any more, or with "
+      "an entry that nobody can ever meet.");
   o.flag("--nest", a.nest,
          "If this shell already holds the lock, count once more; `unlock` then counts down. "
          "Refused if it holds the lock in another mode or with fewer leases, or if the lock ends "
@@ -167,6 +169,7 @@ Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::s
     text.replace(at + 1, creator.size(), "auth::cdrwa");
   auto acl = acl_argument(cx, text.substr(1, text.size() - 2), path, force);
   refuse_empty(acl);
+  refuse_sealed(cx, acl, path, force);
   constexpr int needed = perm::read | perm::create | perm::remove;
   int granted = 0;
   for (const auto& entry : acl) granted |= entry.perms;

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "client/acl_text.h"
 #include "client/zk_error.h"
+#include "node/remedy.h"
 #include "node/value.h"
 
 #include <fmt/core.h>
@@ -26,13 +27,49 @@ bool is_named_by(const AclEntry& entry, const std::string& text) {
   return std::ranges::find(names, text) != names.end();
 }
 
+/// Whether the server knows that the session may change it: as the superuser, or by a scheme such
+/// as x509, of which only servers know the ids.
+bool may_be_changed_by_server(Client& client, const Acl& acl, const std::stop_token& stop) {
+  client.learn_server("", stop);
+  auto said = client.await(client.start_who_am_i(), stop).value;
+  if (std::ranges::count(said, "super", &Identity::scheme) > 0) return true;
+  // Behind NAT, the session's address is another; servers do not say hashes.
+  std::erase_if(said, [](const Identity& one) { return one.scheme == "digest"; });
+  return (perms_given(said, acl) & perm::admin) != 0;
+}
+
+}  // namespace
+
 bool may_be_changed(const Acl& acl) {
   return std::ranges::any_of(acl, [](const AclEntry& entry) {
     return (entry.perms & perm::admin) != 0 && !acl_flaw(entry);
   });
 }
 
-}  // namespace
+std::string sealed_text(const std::string& path) {
+  return fmt::format(
+      "nobody could change the ACL of {} any more, since no entry would have the permission a",
+      path);
+}
+
+void refuse_sealed(const Context& cx, const Acl& acl, const std::string& path, bool force) {
+  if (force || cx.input == Input::Pipe || may_be_changed(acl)) return;
+  throw UnchangeableAcl(sealed_text(path) + "; nothing was written (--force does it)");
+}
+
+void refuse_lockout(Context& cx, const Acl& acl, const std::string& path, bool force) {
+  if (force || cx.input == Input::Pipe) return;
+  const bool known = (perms_given({}, acl) & perm::admin) != 0;
+  if (!known) cx.client.await_connection(path, cx.stop);
+  if (known || (perms_given(cx.client.identities(), acl) & perm::admin) != 0) return;
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
+  refuse_sealed(cx, acl, path, force);
+  if (may_be_changed_by_server(cx.client, acl, cx.stop)) return;
+  throw UnchangeableAcl(fmt::format(
+      "this session could not change the ACL of {} any more, since no entry with the permission a "
+      "names one of its identities (`whoami`); nothing was written (--force does it)",
+      path));
+}
 
 bool hides_hash(const Acl& acl) {
   return std::ranges::any_of(acl, [](const AclEntry& entry) {
@@ -41,15 +78,20 @@ bool hides_hash(const Acl& acl) {
 }
 
 void declare_force_acl(Options& options, bool& force) {
-  options.common().flag("--force", force, "Accept an ACL with an entry that nobody can ever meet.");
+  options.common().flag("--force", force,
+                        "Accept an ACL that nobody could change any more, or with an entry that "
+                        "nobody can ever meet.");
 }
 
 std::string asked_password(Context& cx, const std::string& user) {
   if (!cx.can_ask())
     throw UsageError(fmt::format(
         "there is no terminal to ask for the password of {}; @FILE in its place reads it", user));
-  const auto password = cx.ask(fmt::format("Password of {}: ", user), true);
+  const auto password = cx.ask(fmt::format("New password of {}: ", user), true);
   if (!password || password->empty()) throw Cancelled("nothing was written");
+  // A slip would lock everybody out, unseen.
+  if (cx.ask("The same again: ", true) != password)
+    throw Error("the two passwords differ; nothing was written");
   return *password;
 }
 
@@ -132,10 +174,7 @@ std::optional<Acl> changed_acl(const std::string& path, const Acl& acl, const Ac
   if (result.empty())
     throw UnchangeableAcl(fmt::format("the ACL of {} would be empty; nothing was written", path));
   if (!change.force && !may_be_changed(result))
-    throw UnchangeableAcl(
-        fmt::format("nobody could change the ACL of {} any more, since no entry would have "
-                    "the permission a; nothing was written (--force does it)",
-                    path));
+    throw UnchangeableAcl(sealed_text(path) + "; nothing was written (--force does it)");
   return result;
 }
 

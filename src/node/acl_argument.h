@@ -38,6 +38,22 @@ void refuse_empty(const Acl& acl);
 /// know in it. Not on piped input.
 ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl);
 
+/// Nobody could change the ACL any more.
+class UnchangeableAcl : public Error {
+ public:
+  using Error::Error;
+};
+/// Whether an entry that can be met has the permission to set the ACL.
+bool may_be_changed(const Acl& acl);
+/// "nobody could change the ACL of /a any more, since …".
+std::string sealed_text(const std::string& path);
+/// Throws UnchangeableAcl if no entry with the permission to set the ACL can be met. Not with
+/// `force`, and not on piped input, where zkCli would do it.
+void refuse_sealed(const Context& cx, const Acl& acl, const std::string& path, bool force);
+/// Also throws if this session could not change the ACL, of a node that is there. Asks the server
+/// only if it does not know. Blocks; throws ZkError, Cancelled.
+void refuse_lockout(Context& cx, const Acl& acl, const std::string& path, bool force);
+
 struct AclChange {
   Acl added{};  ///< each replaces the entry of the same id
   /// scheme:id, or digest:USER without the hash, each perhaps with a colon and the permissions that
@@ -45,12 +61,6 @@ struct AclChange {
   std::vector<std::string> removed{};
   /// The result may be such that nobody can change it.
   bool force = false;
-};
-
-/// Nobody could change the ACL after the change.
-class UnchangeableAcl : public Error {
- public:
-  using Error::Error;
 };
 
 /// The ACL after the change; nullopt if that is the same. Throws ZkError{no_auth} if the

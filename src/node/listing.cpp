@@ -13,6 +13,7 @@
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
 #include "node/quota.h"
+#include "node/remedy.h"
 
 #include <fmt/core.h>
 
@@ -37,13 +38,16 @@ bool NodeFailures::is_about_one_node(int code) {
 }
 
 void NodeFailures::report(const ZkError& error) {
-  report_error(
-      cx_.out,
-      cx_.input == Input::Pipe
-          ? error
-          : explained_quota(cx_.client, missing_chroot_.explained(cx_.client, error, cx_.stop),
-                            cx_.stop));
+  report_error(cx_.out, explained(error));
   note(error.exit_status());
+}
+
+ZkError NodeFailures::explained(const ZkError& error) {
+  if (cx_.input == Input::Pipe) return error;
+  ZkError known =
+      explained_quota(cx_.client, missing_chroot_.explained(cx_.client, error, cx_.stop), cx_.stop);
+  return cx_.input == Input::Terminal ? with_remedy(cx_.client, known, cx_.out.command(), cx_.stop)
+                                      : known;
 }
 
 int each_node(Context& cx, const std::vector<std::string>& paths,

@@ -34,6 +34,8 @@ class NodeFailures {
     }
   }
   void report(const ZkError& error);
+  /// The error with its remedy, as it is reported. Blocks; throws Cancelled.
+  ZkError explained(const ZkError& error);
   void note(int result) {
     if (first_ == status::ok) first_ = result;
   }

@@ -11,6 +11,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -135,13 +136,18 @@ std::vector<std::string> editor_words(const std::string& command, const std::str
   return words;
 }
 
-std::string edit_text(const TerminalProgram::Surroundings& around, const std::string& file_name,
-                      const std::string& text, const std::string& consequence,
-                      const std::function<std::string(const std::string& text)>& keep) {
+std::optional<std::string> edit_text(
+    const TerminalProgram::Surroundings& around, const std::string& file_name,
+    const std::string& text, const std::string& consequence,
+    const std::function<std::string(const std::string& text)>& keep) {
   const auto editor = editor_command();
   const ScratchDirectory directory(around.monitor, "zksh-edit");
   const std::string file = directory.path() / file_name;
   write_private_file(file, text);
+  // So that any write shows, however soon it comes.
+  std::filesystem::last_write_time(
+      file, std::filesystem::last_write_time(file) - std::chrono::seconds(1));
+  const auto written = std::filesystem::last_write_time(file);
   const auto kept = [&] {
     const auto after = read_file(file);
     return consequence + (after == text ? "" : keep(after));
@@ -152,7 +158,12 @@ std::string edit_text(const TerminalProgram::Surroundings& around, const std::st
   } catch (const Cancelled&) {
     throw Cancelled("the editor was interrupted; " + kept());
   }
-  if (result == status::ok) return read_file(file);
+  if (result == status::ok) {
+    // Whoever leaves the editor without saving has the file as it was.
+    auto after = read_file(file);
+    if (after == text && std::filesystem::last_write_time(file) == written) return std::nullopt;
+    return after;
+  }
   throw Error(fmt::format("the editor exited with status {}; {}", result, kept()));
 }
 

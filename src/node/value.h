@@ -57,11 +57,13 @@ std::string editor_command();
 std::vector<std::string> editor_words(const std::string& command, const std::string& file);
 
 /// Opens a text in the user's editor, in a private file of this name, which is removed. Returns the
-/// text as it was saved. Blocks. If the editor fails or is interrupted, throws Error or Cancelled
+/// text as it was saved; nullopt if nothing was saved since the editor began, even the same text.
+/// Blocks. If the editor fails or is interrupted, throws Error or Cancelled
 /// with what that means, `consequence` ("nothing was written"), and what `keep` says about the
 /// text, which is called if it was changed.
-std::string edit_text(const TerminalProgram::Surroundings& around, const std::string& file_name,
-                      const std::string& text, const std::string& consequence,
-                      const std::function<std::string(const std::string& text)>& keep);
+std::optional<std::string> edit_text(
+    const TerminalProgram::Surroundings& around, const std::string& file_name,
+    const std::string& text, const std::string& consequence,
+    const std::function<std::string(const std::string& text)>& keep);
 
 }  // namespace zksh

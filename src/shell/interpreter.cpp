@@ -15,6 +15,7 @@
 #include "command/zkcli_style.h"
 #include "lock/manager.h"
 #include "node/quota.h"
+#include "node/remedy.h"
 #include "node/value.h"
 #include "recipes/recipe.h"
 
@@ -173,12 +174,14 @@ int Interpreter::run_line(const std::string& line, bool at_once) {
 int Interpreter::edit_line(std::string& line) {
   begin_command({});
   return finish(reporting(out_, [&] {
-    line = edit_text({.monitor = around_.client.monitor(),
-                      .signals = around_.services.signals,
-                      .out = out_,
-                      .stop = stop_},
-                     "line.zksh", line, "nothing was run",
-                     [](const std::string& /*text*/) { return std::string(); });
+    const auto saved = edit_text({.monitor = around_.client.monitor(),
+                                  .signals = around_.services.signals,
+                                  .out = out_,
+                                  .stop = stop_},
+                                 "line.zksh", line, "nothing was run",
+                                 [](const std::string& /*text*/) { return std::string(); });
+    if (!saved) throw Error("nothing was saved in the editor, so nothing was run");
+    line = *saved;
     return status::ok;
   }));
 }
@@ -370,8 +373,11 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
       return error.exit_status();
     }
     if (speaks_as_zkcli()) throw;
-    throw ZkError(explained_quota(around_.client,
-                                  missing_chroot_.explained(around_.client, error, stop_), stop_));
+    const ZkError known = explained_quota(
+        around_.client, missing_chroot_.explained(around_.client, error, stop_), stop_);
+    throw ZkError(input_ == Input::Terminal
+                      ? with_remedy(around_.client, known, command.name, stop_)
+                      : known);
   } catch (const Error& error) {
     // zkCli has a session with servers whose names do not resolve.
     if (!is_drop_in() || error.exit_status() != status::no_connection) throw;

@@ -20,8 +20,10 @@
 namespace zksh {
 namespace {
 
-constexpr NamedValues<NodeKind, 2> node_types{
-    {{"persistent", NodeKind::Persistent}, {"ephemeral", NodeKind::Ephemeral}}};
+constexpr NamedValues<NodeKind, 4> node_types{{{"persistent", NodeKind::Persistent},
+                                               {"ephemeral", NodeKind::Ephemeral},
+                                               {"p", NodeKind::Persistent},
+                                               {"e", NodeKind::Ephemeral}}};
 
 std::optional<std::int64_t> size_or_none(const std::optional<std::string>& text,
                                          std::string_view what) {
@@ -55,7 +57,8 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
   o.text("-iname", f.any_case_name, "The same, in upper or lower case.", "pattern");
   o.text("-regex", f.regex, "The whole path matches this regular expression (RE2's syntax).",
          "regex");
-  o.choice("-type", f.type, node_types, "type", "The type: persistent or ephemeral.");
+  o.choice("-type", f.type, node_types, "type",
+           "The type: persistent or ephemeral, or their first letters.");
   declare_session(o, "-owner,--session", f.owner);
   o.text("-acl", f.acl,
          "The ACL has an entry for this identity: world:anyone, 'ip:10.*' (a pattern), digest:ann; "

@@ -100,7 +100,19 @@ void TreeApply::handle_extra(const FoundNode& node) {
   }
 }
 
+/// Whether the record's ACL must not be written, since nobody could change it any more.
+bool TreeApply::is_refused(const TreeRecord& record) {
+  if (plan_.sealing || may_be_changed(record.acl)) return false;
+  ++counts_.conflicts;
+  plan_.conflict(sealed_text(absolute(record.path)) + " (--force does it)");
+  return true;
+}
+
 void TreeApply::create(const TreeRecord& record, bool inner) {
+  if (is_refused(record)) {
+    skipped_ = record.path;
+    return;
+  }
   CreateOp op{.path = absolute(record.path),
               .data = record.data,
               .acl = record.acl,
@@ -135,6 +147,7 @@ void TreeApply::reconcile(const TreeRecord& record, const FoundNode& node, bool 
   if (!fits(record, node)) return;
   const bool data_differ = node.record.data != record.data;
   const bool acl_differs = node.record.acl != record.acl;
+  if (acl_differs && is_refused(record)) return;
   if (acl_differs) write_acl(record, node, inner, data_differ);
   if (data_differ)
     write(SetOp{.path = absolute(record.path), .data = record.data, .version = node.stat.version});
@@ -291,6 +304,7 @@ std::size_t copy_tree(Context& cx, const CopyPlan& plan) {
                    .rehearse = cx.rehearsal != nullptr,
                    .parents_made = plan.parents_made,
                    .quotas = false,
+                   .sealing = plan.sealing,
                    .limits = plan.limits,
                    .on_write = on_write,
                    .conflict = [](const std::string& sentence) { throw Error(sentence); },

@@ -54,6 +54,8 @@ class TreeApply {
     bool parents_made =
         false;           ///< the parents of `top` have just been created, perhaps in a rehearsal
     bool quotas = true;  ///< false: the records have none, and existing ones stay
+    bool sealing =
+        false;  ///< write ACLs that nobody could change any more; else leave the nodes out
     WorkLimits limits{};
     /// Called for each write once the server has confirmed it; in a rehearsal, at once.
     std::function<void(const WriteDescription&)> on_write{};
@@ -90,6 +92,7 @@ class TreeApply {
   void handle_extra(const FoundNode& node);
   void create(const TreeRecord& record, bool inner);
   void reconcile(const TreeRecord& record, const FoundNode& node, bool inner);
+  bool is_refused(const TreeRecord& record);
   bool fits(const TreeRecord& record, const FoundNode& node);
   void write_acl(const TreeRecord& record, const FoundNode& node, bool inner, bool data_differ);
   void note_limits(const std::string& path, const QuotaLimits& wanted, const QuotaLimits& now);
@@ -122,6 +125,7 @@ struct CopyPlan {
   std::string target{};
   WorkLimits limits{};
   bool parents_made = false;             ///< see TreeApply::Plan
+  bool sealing = false;                  ///< likewise
   SequenceCounters* counters = nullptr;  ///< likewise
   /// Called for each node before it is copied.
   std::function<void(const FoundNode& node)> copied = [](const FoundNode&) {};

@@ -68,11 +68,11 @@ class Scripts(SessionTest):
 
     def test_acl_repair(self):
         self.zksh("-c", "create /app; create /app/open; create '/app/a b'; create /app/mine x ip:127.0.0.1:cdrwa")
-        status, out, err = self.run_script("acl-repair.sh", "/app", "world:anyone:r,ip:127.0.0.1:cdrwa")
+        status, out, err = self.run_script("acl-repair.sh", "/app", "world:anyone:ra,ip:127.0.0.1:cdrwa")
         self.assertEqual((status, err), (0, ""))
-        self.assertEqual(out, "world:anyone:r,ip:127.0.0.1:cdrwa\t/app\nip:127.0.0.1:cdrwa\t/app/mine\n")
-        self.zksh("-c", "create /shut; create /shut/b x world:anyone:cdrw")
-        status, _, err = self.run_script("acl-repair.sh", "/shut", "world:anyone:r")
+        self.assertEqual(out, "world:anyone:ra,ip:127.0.0.1:cdrwa\t/app\nip:127.0.0.1:cdrwa\t/app/mine\n")
+        self.zksh("-c", "create /shut; create --force /shut/b x world:anyone:cdrw")
+        status, _, err = self.run_script("acl-repair.sh", "/shut", "world:anyone:ra")
         self.assertNotEqual(status, 0)
         self.assertIn("Insufficient permission : /shut/b", err)
 

@@ -109,7 +109,7 @@ class Command:
 
 
 ONE = {"n": "5"}
-FULL, READ_ONLY = 31, 1  # bits of permissions
+FULL, READ_ONLY = 31, 17  # bits of permissions
 COMMANDS = {
     "create": Command(lambda root: ("create", f"{root}/n", "5"), {}, ONE),
     "create -s": Command(lambda root: ("create", "-s", f"{root}/q-", "5"), {}, {"q-0000000000": "5"}),
@@ -124,7 +124,7 @@ COMMANDS = {
     "delete": Command(lambda root: ("delete", "-v", "0", f"{root}/n"), ONE, {}),
     "deleteall": Command(lambda root: ("deleteall", "--yes", "--rate", "400", f"{root}/t"), TREE, {}, whole=False,
                          again=(0, 4)),
-    "setAcl": Command(lambda root: ("setAcl", f"{root}/n", "world:anyone:r"), ONE, {"n": READ_ONLY},
+    "setAcl": Command(lambda root: ("setAcl", f"{root}/n", "world:anyone:ra"), ONE, {"n": READ_ONLY},
                       read=read_permissions, before={"n": FULL}),
     "setAcl -R": Command(lambda root: ("setAcl", "-R", "--rate", "400", f"{root}/t", "world:anyone:cdra"), TREE,
                          dict.fromkeys(TREE, FULL & ~2), whole=False, again=(0,), read=read_permissions,

@@ -31,7 +31,7 @@ class Newcomer(ShellTest):
                          ["Node not empty: /a (`rm -r` deletes the nodes below it, too)"])
         self.assertEqual(self.run_line(screen, "set /b x", 5), ["Node does not exist: /b (`create` creates it)"])
         self.assertEqual(self.run_line(screen, "set -v 9 /a x", 6),
-                         ["version No is not valid : /a (`stat /a` shows its version)"])
+                         ["version No is not valid : /a (the version is 0)"])
 
     def test_a_tree_begins_at_the_current_node(self):
         screen = self.start()

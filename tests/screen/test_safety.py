@@ -129,6 +129,50 @@ class Removals(UsualPrompt):
         # The terminal echoes what is typed, and lines are edited.
         self.run_line(screen, "ls /", 1)
 
+    def test_acls_of_a_subtree_are_changed_after_a_yes_alone(self):
+        self.tree(3)
+        screen = self.start()
+        screen.type("setAcl -R /app world:anyone:cdra\n")
+        screen.wait_for("/app: 4 nodes. Change the ACL of them? [y/N]")
+        screen.type("\n")
+        screen.wait_for("nothing was changed")
+        self.wait_prompt(screen, "1 !1")
+        self.assertEqual(self.run_line(screen, "getAcl /app/n2", 1), ["world:anyone:cdrwa"])
+        screen.type("setAcl -R --remove world:anyone --add ip:127.0.0.1:cdrwa /app\n")
+        screen.wait_for("Change the ACL of them? [y/N]")
+        screen.type("y\n")
+        self.wait_prompt(screen, 3)
+        self.assertEqual(self.run_line(screen, "getAcl /app/n2", 3), ["ip:127.0.0.1:cdrwa"])
+        self.run_line(screen, "setAcl -y -R /app world:anyone:cdrwa", 4)
+
+    def test_an_acl_that_seals_a_tree_is_refused(self):
+        self.tree(1)
+        screen = self.start(width=200)
+        for line in ("setAcl -R /app world:anyone:r", "setAcl --force --remove world:anyone /app",
+                     "setAcl /app digest:bob:8tDqWVwI9NBxrQlBoHC5n4yUGqk=:cdrwa"):
+            screen.type(line + "\n")
+        self.wait_prompt(screen, 3)
+        self.assertIn("nobody could change the ACL of /app any more, since no entry would have the permission a; nothing was "
+                      "written (--force does it)", screen.lines())
+        self.assertIn("this session could not change the ACL of /app any more, since no entry with the permission a names one "
+                      "of its identities (`whoami`); nothing was written (--force does it)", screen.lines())
+        self.assertEqual(self.run_line(screen, "getAcl /app", 3), ["world:anyone:cdrwa"])
+
+    def test_a_missing_permission_names_its_remedy(self):
+        self.tree(1)
+        screen = self.start(width=200)
+        self.run_line(screen, "setAcl --force /app digest:bob:8tDqWVwI9NBxrQlBoHC5n4yUGqk=:cdwa,world:anyone:r", 0)
+        has = "which digest:bob has; `addauth` adds an identity)"
+        for number, (line, needed) in enumerate((("set /app x", "w on /app"), ("create /app/new", "c on /app"),
+                                                 ("delete /app/n0", "d on /app"), ("setAcl /app world:anyone:cdrwa", "a on /app")),
+                                                start=1):
+            path = line.split()[1]
+            self.assertEqual(self.run_line(screen, line, number), [f"Insufficient permission : {path} (it needs {needed}, {has}"])
+        self.assertEqual(self.run_line(screen, "rm -r -y /app", 5)[-1],
+                         f"0 of 2 nodes were deleted; the first failure: Insufficient permission : /app/n0 (it needs d on /app, {has}")
+        self.assertEqual(self.run_line(screen, "setAcl -R -y /app world:anyone:cdrwa", 6),
+                         [f"Insufficient permission : /app (it needs a on /app, {has}"])
+
     def test_in_the_background_it_wants_yes(self):
         self.tree(1)
         screen = self.start()

@@ -214,7 +214,7 @@ class Leaving(ContendTest):
 
     def test_who_may_not_make_nodes_there(self):
         self.znodes.create(self.root + "/l")
-        self.assertEqual(self.run_zksh("setAcl", "/l", "world:anyone:r")[0], 0)
+        self.assertEqual(self.run_zksh("setAcl", "/l", "world:anyone:ra")[0], 0)
         status, out, err = self.run_zksh("contend", "/l", "-n", "5", "--compat", "curator")
         self.assertEqual((status, out), (7, ""))
         self.assertIn("/l", err)

@@ -190,7 +190,7 @@ class Schema(JsonTest):
         self.assertEqual(declared - answered, {"watch", "elect", "jobs", "reconfig", "sandbox", "txns"})
 
     def test_the_past(self):
-        self.run_command("-c", "create /p x; create -e /e y; setAcl /p world:anyone:r; multi 'create /m a' 'set /m b'; lock /l; unlock --all; get /none")
+        self.run_command("-c", "create /p x; create -e /e y; setAcl /p world:anyone:ra; multi 'create /m a' 'set /m b'; lock /l; unlock --all; get /none")
         self.run_command("create", "/none/x", "y")
         data = self.server.directory + "/data"
         for words in (["-d", "--errors"], ["--by", "session", "-n", "1"], ["--by", "path:1", "-n", "1"], ["--locks"], ["--check"]):

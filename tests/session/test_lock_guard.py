@@ -84,8 +84,8 @@ class Guard(LockTest):
 
     @needs(3, 5)  # containers
     def test_what_cannot_be_guarded_is_refused(self):
-        for line, what in (("setAcl /data world:anyone:r", "setAcl"),
-                           ("setAcl -R /data world:anyone:r", "setAcl"),
+        for line, what in (("setAcl /data world:anyone:ra", "setAcl"),
+                           ("setAcl -R /data world:anyone:ra", "setAcl"),
                            ("create -c /data/c x", "creating a container"),
                            ("create -t 1000 /data/t x", "creating a node with a TTL")):
             status, _, err = self.run_zksh("-c", f"lock --guard /l; {line}")

@@ -65,7 +65,7 @@ class TxnsTest(SessionTest):
 
 class Lines(TxnsTest):
     def test_every_operation(self):
-        self.zksh("create /a one", "set /a three", "create -e /e x", "setAcl /a world:anyone:cdrw", "create /gone y",
+        self.zksh("create /a one", "set /a three", "create -e /e x", "setAcl /a world:anyone:cdrwa", "create /gone y",
                   "delete /gone")
         self.assertEqual(self.rows()[1:], [
             ("create", "/a", "persistent", "-", "3", "-", "-"), ("set", "/a", "-", "1", "5", "-", "-"),
@@ -321,7 +321,7 @@ class Past(TxnsTest):
             self.assertEqual("# fuzzy" in out, status == 1)
 
     def test_a_private_server_of_the_past(self):
-        self.zksh("create /a old world:anyone:r", "create -e /e x")
+        self.zksh("create /a old world:anyone:ra", "create -e /e x")
         then = json.loads(self.txns("-o", "json", "-n", "1", "--op", "delete", self.root + "/e"))["zxid"]
         before = hex(int(then, 16) - 1)
         self.zksh("create /later x")

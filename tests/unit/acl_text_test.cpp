@@ -33,6 +33,18 @@ TEST(AclFlaw, IsWhatNobodyCanMeet) {
     EXPECT_TRUE(flawed(never)) << never;
 }
 
+TEST(IsInNetwork, ComparesTheLeadingBits) {
+  EXPECT_TRUE(is_in_network("10.1.2.3", "10.1.2.3"));
+  EXPECT_TRUE(is_in_network("10.1.2.3", "10.0.0.0/8"));
+  EXPECT_TRUE(is_in_network("10.1.2.3", "10.1.2.2/31"));
+  EXPECT_FALSE(is_in_network("10.1.2.3", "10.1.2.1/31"));
+  EXPECT_FALSE(is_in_network("11.1.2.3", "10.0.0.0/8"));
+  EXPECT_TRUE(is_in_network("11.1.2.3", "10.0.0.0/0"));
+  EXPECT_TRUE(is_in_network("fd00::1", "fd00::/64"));
+  EXPECT_FALSE(is_in_network("10.1.2.3", "::/0")) << "of another family";
+  EXPECT_FALSE(is_in_network("host", "10.0.0.0/8"));
+}
+
 TEST(AclFlaw, NamesTheUserButNoSecret) {
   const auto flaw = acl_flaw({.perms = perm::all, .scheme = "digest", .id = "ann:secret"});
   ASSERT_TRUE(flaw);

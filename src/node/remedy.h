@@ -1,0 +1,23 @@
+// Remedy: says at the prompt what an error of a node means, and what to do about it.
+#pragma once
+
+#include "client/client.h"
+
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+namespace zksh {
+
+/// The permissions that an ACL certainly gives a session with these identities. Of schemes that
+/// only the servers can compare (sasl, x509), any identity counts.
+int perms_given(const std::vector<Identity>& identities, const Acl& acl);
+
+/// The error; if a permission is missing, names the right, the node that must give it, who has it
+/// there, and `addauth`; if a version does not match, says which one it is. Nothing if the message
+/// says more than zkCli's already. `command`: what the user ran, from which the right follows.
+/// Reads a node, or up to two ACLs. Blocks; throws Cancelled.
+ZkError with_remedy(Client& client, const ZkError& error, std::string_view command,
+                    const std::stop_token& stop);
+
+}  // namespace zksh
