@@ -40,19 +40,26 @@ void print_leader(Context& cx, const std::string& path, const LockSeat* leader) 
     cx.out.err_line("{} has no leader", cx.out.shown_in_error(path));
 }
 
+/// Prints the leader unless it is the one with the reported token, and returns its token; 0: nobody
+/// leads.
+std::int64_t show(Context& cx, const std::string& path, LockReader& reader,
+                  std::optional<std::int64_t> reported) {
+  LockView view;
+  if (const auto reading = reader.read(cx.stop))
+    view = make_lock_view(*reading, {}, "/", cx.client.session_id());
+  const auto leader = std::ranges::find(view.seats, SeatState::Holds, &LockSeat::state);
+  const LockSeat* const seat = leader == view.seats.end() ? nullptr : &*leader;
+  const auto token = seat ? seat->token : 0;
+  if (reported != token) print_leader(cx, path, seat);
+  return token;
+}
+
 int listen(Context& cx, const std::string& path) {
   LockReader reader(cx.client, path, true);
   cx.allow_move();
-  std::optional<std::int64_t> reported;  // the leader's token; 0: nobody leads
+  std::optional<std::int64_t> reported;
   for (;;) {
-    LockView view;
-    if (const auto reading = reader.read(cx.stop))
-      view = make_lock_view(*reading, {}, "/", cx.client.session_id());
-    const auto leader = std::ranges::find(view.seats, SeatState::Holds, &LockSeat::state);
-    const LockSeat* const seat = leader == view.seats.end() ? nullptr : &*leader;
-    const auto token = seat ? seat->token : 0;
-    if (reported != token) print_leader(cx, path, seat);
-    reported = token;
+    reported = show(cx, path, reader, reported);
     reader.await_change(cx.stop);
   }
 }
@@ -66,8 +73,21 @@ int run(Context& cx, const Args& a) {
   }
   if (a.proposal && options.id) throw UsageError("give a proposal or --id, not both");
   if (a.proposal) options.id = a.proposal;
-  // A leader leads until told to stop.
-  if (!options.runs_program() && !options.holds() && !options.detach) options.until_signal = true;
+  const bool joins_alone = !options.runs_program() && !options.holds() && !options.detach;
+  if (joins_alone && cx.input == Input::Terminal) {
+    if (options.id) return run_lock(cx, options, {.paths = {path}});
+    if (cx.rehearsal) return status::ok;
+    try {
+      LockReader reader(cx.client, path, false);
+      show(cx, path, reader, std::nullopt);
+    } catch (const ZkError& error) {
+      if (error.code() != code::no_node) throw;
+      print_leader(cx, path, nullptr);
+    }
+    return status::ok;
+  }
+  // In a script a leader leads until told to stop.
+  if (joins_alone) options.until_signal = true;
   return run_lock(cx, options, {.paths = {path}});
 }
 
@@ -79,13 +99,16 @@ extern const Command elect_command = make_command<Args>(
      .summary = "Lead an election, or show who leads",
      .keywords = {"leader", "election", "master"},
      .details = "Candidates queue as for `lock`: the first one leads until it exits or is lost, "
-                "then the next one leads. Without a program, elect prints its node once it leads, "
-                "and leads until a signal. With a program, it leads while the program runs; write "
+                "then the next one leads. At the prompt, elect with a name leads until `unlock`, "
+                "and without a name it shows who leads, and joins nothing. Elsewhere, without a "
+                "program, it prints its node once it leads, and leads until a signal. With a "
+                "program, it leads while the program runs; write "
                 "`--` before the program, or its name is taken for the proposal. The options, the "
                 "program's environment and the exit status are those of `lock`.\n\n-l prints the "
                 "leader's proposal, then each new leader's. If there is no leader, it says so on "
                 "stderr. A leader that leads only for a moment can be missed.",
-     .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."}},
+     .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."},
+                  {"elect -l /app/leader", "Show who leads, and each new leader."}},
      .json = "leader node token | node [token] [tokens] [pid]",
      .strict = true,
      .endless = {"--listen"},

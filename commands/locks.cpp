@@ -10,6 +10,7 @@
 #include "lock/picture.h"
 #include "lock/text.h"
 #include "lock/viewer.h"
+#include "node/listing.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +23,7 @@ struct Args {
   bool recursive = false;
   bool watch = false;
   bool watchers = false;
-  std::optional<std::string> path;
+  std::vector<std::string> paths;
 };
 
 void declare(Options& o, Args& a) {
@@ -30,7 +31,10 @@ void declare(Options& o, Args& a) {
   o.flag("-w,--watch", a.watch, "Update the view on every change, until q or Ctrl-C.");
   o.flag("--watchers", a.watchers,
          "Ask the servers who watches whom (wchp), however many watches they have.");
-  o.node("path", a.path, "The lock, or with -r the top of the subtree.");
+  o.nodes("path", a.paths,
+          "The locks, or with -r the tops of the subtrees; at a terminal also a node with locks "
+          "below it.",
+          false);
 }
 
 /// How often to redraw if nothing changes: ages advance, and the terminal may have been resized.
@@ -63,13 +67,6 @@ void warn(Context& cx, const LockView& view) {
   if (!cx.out.plain()) return;
   for (const auto& circle : view.circles) cx.out.err_line("{}", circle_text(circle));
   for (const auto& flaw : view.flaws) cx.out.err_line("warning: {}", cx.out.shown_in_error(flaw));
-}
-
-int show(Context& cx, const std::string& path, const Args& a) {
-  const auto view = LockViewer(cx, path, false, a.watchers).look(cx.stop);
-  print(cx, view, style_of(cx));
-  warn(cx, view);
-  return status::ok;
 }
 
 /// Redraws the picture until something changes, or until Ctrl-Z moved the command to the
@@ -154,18 +151,49 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
   cx.out.lines(table.lines(style.columns, style.ascii ? "..." : "…"));
 }
 
-int search(Context& cx, const std::string& path) {
-  if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
+LockSearch found_below(Context& cx, const std::string& path) {
   Progress progress(cx.out, cx.background, "nodes");
-  const auto found = search_locks(
+  auto found = search_locks(
       cx.client, path, [&] { progress.advance(); }, cx.stop);
   progress.end();
+  return found;
+}
+
+int report_found(Context& cx, const LockSearch& found) {
   print_found(cx, found.locks);
   if (found.unlistable.empty()) return status::ok;
   cx.out.err_line(
       "incomplete: no permission to list {}{}", cx.out.shown_in_error(found.unlistable.front()),
       found.unlistable.size() > 1 ? fmt::format(" and {} more", found.unlistable.size() - 1) : "");
   return status::not_authorised;
+}
+
+int search(Context& cx, const std::string& path) {
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
+  return report_found(cx, found_below(cx, path));
+}
+
+int show(Context& cx, const std::string& path, const Args& a) {
+  const auto view = LockViewer(cx, path, false, a.watchers).look(cx.stop);
+  // Not a lock, but perhaps the directory of some.
+  if (view.seats.empty() && !view.others.empty() && cx.input == Input::Terminal && !cx.out.json()) {
+    const auto found = found_below(cx, path);
+    if (!found.locks.empty()) return report_found(cx, found);
+  }
+  print(cx, view, style_of(cx));
+  warn(cx, view);
+  return status::ok;
+}
+
+/// Several, with a blank line between pictures.
+template <class Show>
+int show_each(Context& cx, const std::vector<std::string>& paths, Show&& show_one) {
+  if (paths.size() == 1) return show_one(paths.front());
+  bool first = true;
+  return each_node(cx, paths, [&](const std::string& path) {
+    if (!std::exchange(first, false) && !cx.out.json() && !cx.out.plain()) cx.out.line("");
+    return show_one(path);
+  });
 }
 
 int show_own(Context& cx) {
@@ -185,12 +213,15 @@ int show_own(Context& cx) {
 int run(Context& cx, const Args& a) {
   if (a.recursive && (a.watch || a.watchers))
     throw UsageError("-r cannot be combined with -w or --watchers");
-  if (!a.path && (a.recursive || a.watch || a.watchers))
+  if (a.paths.empty() && (a.recursive || a.watch || a.watchers))
     throw UsageError("-r, -w and --watchers need a path");
-  if (!a.path) return show_own(cx);
-  const auto path = cx.resolve(*a.path);
-  if (a.recursive) return search(cx, path);
-  return a.watch ? run_until_q(cx, [&] { return show_live(cx, path, a); }) : show(cx, path, a);
+  if (a.paths.empty()) return show_own(cx);
+  const auto paths = cx.resolve_all(a.paths);
+  if (a.watch && paths.size() > 1) throw UsageError("-w needs one path");
+  if (a.watch) return run_until_q(cx, [&] { return show_live(cx, paths.front(), a); });
+  return show_each(cx, paths, [&](const std::string& path) {
+    return a.recursive ? search(cx, path) : show(cx, path, a);
+  });
 }
 
 }  // namespace
@@ -209,7 +240,9 @@ extern const Command locks_command = make_command<Args>(
          "for the one on its left, and warnings where different libraries do not exclude each "
          "other. HOLDS? is a contender whose library does not see the one before it. A semaphore "
          "(a node with the children `locks` and `leases`) shows its leases first. Without a path, "
-         "shows the locks that this shell holds or waits for.\n\nOn a terminal, columns that do "
+         "shows the locks that this shell holds or waits for. If the client of a contender is "
+         "gone, says when its session expires, where the servers tell (dump).\n\nOn a terminal, "
+         "columns that do "
          "not fit are left out; -o plain and -o json have all of them. -o plain prints a line of "
          "fields separated by tabs: number, state, mode, library, session, address, creation time "
          "(milliseconds since 1970), fencing token, the number of the contender it waits for, the "

@@ -170,6 +170,22 @@ std::set<std::int64_t> parse_dump(std::string_view answer) {
   return sessions;
 }
 
+std::map<std::int64_t, std::string> parse_expiries(std::string_view answer) {
+  constexpr std::string_view key = " expire at ";
+  constexpr std::size_t parts_of_date = 6;  // "Sat Nov 21 12:17:38 UTC 2026:"
+  std::map<std::int64_t, std::string> expiries;
+  std::string time;
+  for (const auto line : lines_of(answer.substr(0, answer.find("ephemeral nodes dump:")))) {
+    if (const auto at = line.find(key); at != std::string_view::npos) {
+      const auto date = split(line.substr(at + key.size()), ' ');
+      time = date.size() == parts_of_date ? fmt::format("{} {}", date[3], date[4]) : "";
+    } else if (line.starts_with('\t') && !time.empty()) {
+      if (const auto session = session_at(line.substr(1))) expiries[*session] = time;
+    }
+  }
+  return expiries;
+}
+
 std::map<std::string, std::set<std::int64_t>> parse_wchp(std::string_view answer) {
   std::map<std::string, std::set<std::int64_t>> watchers;
   std::string path;
@@ -255,6 +271,7 @@ void ServerPoller::take(Server& server, const std::string& word, const ServerAns
     if (sessions.empty()) return;
     if (!account.sessions) account.sessions.emplace();
     account.sessions->merge(sessions);
+    account.expiries.merge(parse_expiries(answer));
   } else if (word == "wchs") {
     constexpr std::string_view key = "Total watches:";
     const auto place = answer.find(key);

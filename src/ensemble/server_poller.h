@@ -25,8 +25,11 @@ struct ServersAccount {
   std::map<std::int64_t, std::string> addresses{};  ///< of sessions
   bool all_addresses = false;  ///< all servers answered: no other session is connected
   std::optional<std::set<std::int64_t>> sessions{};  ///< all live sessions
-  std::optional<std::int64_t> watches{};             ///< their number on all servers that answered
-  std::size_t servers = 0;                           ///< that reported their watches
+  /// When live sessions expire unless their clients are heard of, as the servers write it,
+  /// "12:17:38 UTC", as far as they do.
+  std::map<std::int64_t, std::string> expiries{};
+  std::optional<std::int64_t> watches{};  ///< their number on all servers that answered
+  std::size_t servers = 0;                ///< that reported their watches
   /// Sessions by the full path that they watch; only if all servers answered.
   std::optional<std::map<std::string, std::set<std::int64_t>>> watchers{};
   std::string no_watchers{};       ///< why watchers are missing although requested
@@ -166,6 +169,9 @@ class ServerPoller {
 
 /// The sessions in an answer to dump; empty: this server does not know them.
 std::set<std::int64_t> parse_dump(std::string_view answer);
+/// When they expire, as ServersAccount::expiries. Source: ExpiryQueue.dump in ZooKeeper 3.5 and
+/// later, which writes a Date before the sessions.
+std::map<std::int64_t, std::string> parse_expiries(std::string_view answer);
 /// The sessions in an answer to wchp, by the path that they watch.
 std::map<std::string, std::set<std::int64_t>> parse_wchp(std::string_view answer);
 

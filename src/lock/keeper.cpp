@@ -186,6 +186,7 @@ class LockKeeper {
     change([&](LockStatus& status) {
       status.stage = LockStage::Gone;
       status.end = how;
+      status.ended = Clock::now();
       status.reason = reason;
       status.error = error;
     });
@@ -513,7 +514,12 @@ class LockKeeper {
     }
   }
   std::string lost_line(const std::string& reason) const {
-    return fmt::format("lost {}: {}", lock_.name(), reason);
+    const auto line = fmt::format("lost {}: {}", lock_.name(), reason);
+    if (!reporter_.changed) return line;
+    // At a prompt nobody else notes when it was.
+    const auto held =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - lock_.status().held);
+    return fmt::format("{} (at {}, held for {})", line, time_of_day(), short_age(held.count()));
   }
 
   Client& client_;

@@ -88,14 +88,15 @@ struct LockStatus {
   std::optional<LockCircle> circle{};
   Holding holding{};  ///< from Held on
   Clock::time_point asked{};
-  Clock::time_point held{};  ///< since when, from Held on
-  Lease lease{};             ///< the session's: no server gives the lock away before its end
-  bool revoked = false;      ///< somebody requested its release
-  bool occupied = false;     ///< a program runs under it
-  bool unwanted = false;     ///< the program must end: this shell wants to release the lock
-  int nested = 1;            ///< how often this shell has locked it
-  bool forgotten = false;    ///< for Lost: its owner knows; its remaining nodes are still removed
-  bool closed_here = false;  ///< for Lost: this shell has closed the session
+  Clock::time_point held{};   ///< since when, from Held on
+  Clock::time_point ended{};  ///< with `end`
+  Lease lease{};              ///< the session's: no server gives the lock away before its end
+  bool revoked = false;       ///< somebody requested its release
+  bool occupied = false;      ///< a program runs under it
+  bool unwanted = false;      ///< the program must end: this shell wants to release the lock
+  int nested = 1;             ///< how often this shell has locked it
+  bool forgotten = false;     ///< for Lost: its owner knows; its remaining nodes are still removed
+  bool closed_here = false;   ///< for Lost: this shell has closed the session
   std::optional<LockEnd> end{};
   std::string reason{};        ///< for Lost, for the user: "the session expired"
   std::exception_ptr error{};  ///< for Refused

@@ -277,6 +277,32 @@ std::string others_text(const std::vector<std::string>& others) {
   return text;
 }
 
+/// "in 23s", for a time of day by the servers' clock, whatever their zone: zones differ by quarters
+/// of an hour, and what lasts longer than ten minutes is not told.
+std::string time_until(std::string_view time, std::int64_t now) {
+  constexpr std::int64_t quarter = 900;
+  constexpr std::int64_t longest = 600;
+  std::int64_t seconds = 0;
+  for (const auto part : split(time.substr(0, time.find(' ')), ':'))
+    seconds = seconds * 60 + number_in<std::int64_t>(part).value_or(0);
+  const auto left = ((seconds - now / 1000) % quarter + quarter) % quarter;
+  return left > longest ? "" : fmt::format("in {}s", left);
+}
+
+/// When the sessions of clients that are gone expire, and free what they hold.
+std::vector<std::string> expiries(const LockView& view, const PictureStyle& style) {
+  std::vector<std::string> lines;
+  for (const auto& seat : view.seats) {
+    if (seat.connected != false || seat.alive != true || seat.expires.empty()) continue;
+    const auto left = time_until(seat.expires, style.now);
+    add_note(fmt::format("#{}: its client is gone; its session expires {}", seat.number,
+                         left.empty() ? "at " + seat.expires
+                                      : fmt::format("{} (at {})", left, seat.expires)),
+             style.columns, lines);
+  }
+  return lines;
+}
+
 std::vector<std::string> notes(const LockView& view, const PictureStyle& style) {
   std::vector<std::string> lines;
   if (style.changes) add_note(changes_text(*style.changes, style.now), style.columns, lines);
@@ -292,6 +318,7 @@ std::vector<std::string> notes(const LockView& view, const PictureStyle& style) 
              style.columns, lines);
   if (!view.others.empty())
     add_note("no contenders: " + others_text(view.others), style.columns, lines);
+  std::ranges::move(expiries(view, style), std::back_inserter(lines));
   for (const auto& circle : view.circles) add_note(circle_text(circle), style.columns, lines);
   for (auto flaw : view.flaws) {
     constexpr std::string_view ellipsis = "…";

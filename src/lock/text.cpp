@@ -76,15 +76,9 @@ std::string owner_in_line(const std::string& data) {
     return owner ? owner_in_line(*owner) + ", asked to release"
                  : "a contender that was asked to release";
   }
-  std::string text = data;
-  for (const std::string_view field : {" user=", " via=", " guid="}) {
-    const auto begin = text.find(field);
-    if (begin == std::string::npos) continue;
-    const auto end = text.find(' ', begin + 1);
-    text.erase(begin, end == std::string::npos ? end : end - begin);
-  }
   constexpr std::size_t longest = 101;
-  return cut_to_width(escape_for_terminal(text), longest);
+  const auto guid = data.rfind(" guid=");  // of a contender that races for one node
+  return cut_to_width(escape_for_terminal(short_owner(data.substr(0, guid))), longest);
 }
 
 std::string asker_in_line(const Data& data) {
@@ -210,7 +204,8 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
     table.add_row({state == "holds"  ? "HOLDS"
                    : state == "lost" ? "LOST"
                                      : std::string(state),
-                   status.kind, short_age(milliseconds_since(since(status))),
+                   status.kind,
+                   short_age(milliseconds_since(state == "lost" ? status.ended : since(status))),
                    has_token(status) ? tokens_text(status.holding, ",") : "-",
                    escape_for_terminal(lock->name()), detail(status, node_name)});
   }

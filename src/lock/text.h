@@ -22,14 +22,13 @@ std::string tokens_text(const Holding& holding, std::string_view separator = " "
 /// A fencing token as -o json writes transaction IDs: "0x95fa9"; null if it is not known.
 Json token_json(std::int64_t token);
 
-/// The owner data of a contender for one line; for zksh's own format, only the part that identifies
-/// it.
+/// The owner data of a contender for one line, as short_owner names it.
 std::string owner_in_line(const std::string& data);
 /// "acquired /p  token=614313  node=_c_…-lock-0000000004  waited=3.214s"
 std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"
 std::string released_line(const Lock& lock, const LockStatus& status);
-/// "waiting /p: 3rd of 3, behind host=db1 … (first: host=db2 …, has held it for at most 41.0 s)"
+/// "waiting /p: 3rd of 3, behind ops@db1 … (first: ops@db2 …, has held it for at most 41.0 s)"
 std::string waiting_line(const std::string& path, const LockPlace& place);
 
 using OwnLocks = std::vector<std::shared_ptr<Lock>>;

@@ -113,6 +113,8 @@ class ViewMaker {
     if (!seat.address.empty() || account.all_addresses) seat.connected = !seat.address.empty();
     if (account.sessions && seat.session != 0)
       seat.alive = account.sessions->contains(seat.session);
+    if (const auto found = account.expiries.find(seat.session); found != account.expiries.end())
+      seat.expires = found->second;
     return seat;
   }
 

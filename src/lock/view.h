@@ -88,6 +88,7 @@ struct LockSeat {
   std::string address{};            ///< the client's, as its server sees it; empty: not known
   std::optional<bool> connected{};  ///< to a server of the connect string; nullopt: not known
   std::optional<bool> alive{};      ///< its session; nullopt: not known
+  std::string expires{};            ///< its session, as ServersAccount::expiries
   bool asked_to_release = false;    ///< by `revoke`, or Curator's Revoker, which replaces its data
   std::optional<std::size_t> waits_for{};  ///< a seat's number, by the recipe's rules
   /// The number of the seat that it watches; if that is not measured, the one it should watch.

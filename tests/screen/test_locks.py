@@ -9,6 +9,34 @@ from znodes import Znodes
 EPHEMERAL_SEQUENTIAL = 3
 
 
+class AtThePrompt(ShellTest):
+    def test_a_node_with_locks_below_it_and_several(self):
+        self.znodes.create(self.root + "/jobs")
+        screen = self.start(width=120)
+        for number, line in enumerate(("lock -q /jobs/a", "lock -q /jobs/b")):
+            screen.type(line + "\n")
+            screen.wait_for(lambda s: f") {number + 1} locked" in s.lines()[-1])  # noqa: B023
+        screen.type("locks /jobs\n")
+        screen.wait_for(") 3 locked")
+        self.assertRegex(screen.text(), r"path +kind +waiting +held by\n/jobs/a +exclusive +0 +\S+@\S+ \d+ zksh\n/jobs/b ")
+        screen.type("clear; locks /jobs/a /jobs/b\n")
+        screen.wait_for(") 4 locked")
+        self.assertRegex(screen.text(), r"(?s)/jobs/a  exclusive  1 contender.*\n\n/jobs/b  exclusive  1 contender")
+
+    def test_elect_gives_the_prompt_back_and_shows_who_leads(self):
+        screen = self.start(width=160)
+        self.assertEqual(self.run_line(screen, "elect /e", 0), ["/e has no leader"])
+        self.assertFalse(self.znodes.exists(self.root + "/e"))
+        screen.type("elect -q /e db1\n")
+        screen.wait_for(") 2 locked /e]")
+        screen.type("elect /e\n")
+        screen.wait_for(") 3 locked /e]")
+        self.assertEqual(screen.lines()[-2], "db1")
+        self.assertEqual(len(self.znodes.children(self.root + "/e")), 1)
+        screen.type("unlock /e\n")
+        screen.wait_for(lambda s: s.lines()[-1].endswith(") 4]"))
+
+
 class LiveLocks(ShellTest):
     """Contenders are nodes and watches alone: what a picture shows does not depend on who made them."""
 

@@ -27,7 +27,7 @@ KINDS = [
     ("session", r"\b(0x[0-9a-f]{9,16})\b"),
     ("pid", r"\bpid[= ](\d+)"),
     ("pid", r"\bkill -\w+ (\d+)"),
-    ("pid", r"\b(\d+)(?= zksh\b)"),
+    ("pid", r"\b(\d+)(?= (?:zksh|sleep)\b)"),
     ("host", r"\bhost=([^ ]+)"),
     ("host", r"(?<=@)(\S+)"),
     ("user", r"\buser=([^ ]+)"),

@@ -71,7 +71,7 @@ class MultiLock(LockTest):
                 other = self.lock("--", *STAY, path="/b")
                 self.wait_said(other, "acquired ")
                 us = self.multilock(*way, "/c", "/b", "/a", "--", "echo", "done")
-                self.assertRegex(self.wait_said(us, "waiting"), r"waiting /b: 2nd of 2, behind host=")
+                self.assertRegex(self.wait_said(us, "waiting"), r"waiting /b: 2nd of 2, behind \S+@\S+ \d+ ")
                 self.close_input(other)
                 out, _ = self.assert_ends(us, 0, "acquired /c /b /a ", "released /c /b /a ")
                 self.assertEqual(out, "done\n")

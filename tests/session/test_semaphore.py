@@ -65,7 +65,7 @@ class Semaphore(LockTest):
                          r"waiting /s: no lease free, 3 of 3 taken \(the oldest for [\d.]+ s: .*cmd=\"cat\"\)")
         fifth = self.semaphore("3", "--", "true")
         self.assertRegex(self.wait_said(fifth, "waiting"),
-                         r"waiting /s: 2nd of 2 waiting for leases, behind host=.*cmd=\"true\"")
+                         r"waiting /s: 2nd of 2 waiting for leases, behind \S+@\S+ \d+ true")
         self.close_input(holders[1])
         for process in (fourth, fifth):
             self.assert_ends(process, 0, "acquired /s", "released /s")

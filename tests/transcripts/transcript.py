@@ -174,6 +174,7 @@ class Masker:
         self.rule(rb"\(\d+\.\d+ ms\)", lambda m: b"(<TIME> ms)")
         self.rule(rb"\bhost=\S+ pid=\d+( user=\S+)?",
                   lambda m: b"host=<HOST> pid=<PID>" + (b" user=<USER>" if m[1] else b""))
+        self.rule(rb"\b[\w.-]+@[\w.-]+ \d+(?= )", lambda m: b"<USER>@<HOST> <PID>")
         self.rule(rb"\bpid \d+ \(", lambda m: b"pid <PID> (")
         self.rule(rb" via=zksh/[0-9.]+", lambda m: b" via=zksh/<VERSION>")
 

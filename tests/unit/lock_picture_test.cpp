@@ -57,6 +57,20 @@ std::string picture(const LockView& view, std::size_t columns) {
                      fmt::join(lock_picture(view, {.columns = columns, .now = 3100}), "\n"));
 }
 
+TEST(LockPicture, SaysWhenTheSessionOfAClientThatIsGoneExpires) {
+  auto view = view_of({0, 1});
+  auto& holder = view.seats.front();
+  holder.connected = false;
+  holder.alive = true;
+  holder.expires = "12:00:23 CET";  // as servers in another zone would write 00:00:23 of 1970
+  EXPECT_THAT(picture(view, 200),
+              HasSubstr("#1: its client is gone; its session expires in 20s (at 12:00:23 CET)\n"));
+  holder.expires = "12:14:23 CET";
+  EXPECT_THAT(picture(view, 200), HasSubstr("its session expires at 12:14:23 CET\n"));
+  holder.alive = false;
+  EXPECT_THAT(picture(view, 200), Not(HasSubstr("expires")));
+}
+
 TEST(LockPicture, HasEverythingWhereThereIsRoom) {
   const auto text = picture(view_of(queue_of(2)), 0);
   EXPECT_EQ(text,

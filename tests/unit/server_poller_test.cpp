@@ -43,6 +43,16 @@ TEST(ServerPoller, DumpOfALeaderOrALoneServer) {
       << "the owner of an ephemeral need not be alive";
 }
 
+TEST(ServerPoller, WhenSessionsExpire) {
+  EXPECT_THAT(parse_expiries("SessionTracker dump:\nSession Sets (3)/(2):\n"
+                             "0 expire at Sat Nov 21 12:17:34 UTC 2026:\n"
+                             "1 expire at Sat Nov 21 12:17:38 UTC 2026:\n\t0x200002513470000\n"
+                             "1 expire at 4711 ms of the server's own clock:\n\t0x5\n"
+                             "ephemeral nodes dump:\nSessions with Ephemerals (1):\n"
+                             "0x300002513bb0000:\n\t/demo/x\n"),
+              ElementsAre(Pair(0x200002513470000, "12:17:38 UTC")));
+}
+
 TEST(ServerPoller, DumpOfAFollower) {
   EXPECT_THAT(parse_dump("SessionTracker dump:\nGlobal Sessions(2):\n"
                          "0x100002513350000\t10000ms\n0x200002513470000\t4000ms\n"
