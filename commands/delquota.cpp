@@ -20,19 +20,20 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node that has the quota.");
 }
 
-/// The limit to remove; nullopt: the whole quota.
-std::optional<std::string_view> limit_of(const Args& a) {
-  if (a.count) return QuotaText::count;
-  if (a.bytes) return QuotaText::bytes;
-  if (a.count_hard) return QuotaText::count_hard_limit;
-  if (a.bytes_hard) return QuotaText::byte_hard_limit;
-  return std::nullopt;
+/// The limits to remove; empty: the whole quota.
+std::vector<std::string_view> limits_of(const Args& a) {
+  std::vector<std::string_view> limits;
+  if (a.count) limits.push_back(QuotaText::count);
+  if (a.bytes) limits.push_back(QuotaText::bytes);
+  if (a.count_hard) limits.push_back(QuotaText::count_hard_limit);
+  if (a.bytes_hard) limits.push_back(QuotaText::byte_hard_limit);
+  return limits;
 }
 
-void remove_limit(Context& cx, const QuotaPlace& place, const std::string& node,
-                  std::string_view limit) {
+void remove_limits(Context& cx, const QuotaPlace& place, const std::string& node,
+                   const std::vector<std::string_view>& removed) {
   auto limits = read_quota(place, node, cx.stop);
-  limits.set(limit, -1);
+  for (const auto limit : removed) limits.set(limit, -1);
   place.check_guards(cx.stop);
   try {
     place.client().set({.path = node, .data = limits.text()}, cx.stop);
@@ -42,7 +43,7 @@ void remove_limit(Context& cx, const QuotaPlace& place, const std::string& node,
 }
 
 int run(Context& cx, const Args& a) {
-  const auto limit = limit_of(a);
+  const auto removed = limits_of(a);
   const auto path = quota_argument(cx, a.path);
   const QuotaPlace place(cx.client, cx.stop);
   const auto node = limits_node(place.whole(path));
@@ -53,10 +54,10 @@ int run(Context& cx, const Args& a) {
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
     return cx.excused(status::no_node);
   }
-  if (limit)
-    remove_limit(cx, place, node, *limit);
-  else
+  if (removed.empty())
     remove_quota(place, path, cx.stop);
+  else
+    remove_limits(cx, place, node, removed);
   return status::ok;
 }
 

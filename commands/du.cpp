@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 namespace zksh::command_du {
 namespace {
@@ -105,6 +106,13 @@ std::string line_of(Context& cx, const Args& a, const Extent& extent) {
   return fmt::format("{:>12} {:>9}  {}", size, extent.nodes, path);
 }
 
+/// The names of the columns, for people.
+void add_header(const Context& cx, std::string& line) {
+  const auto& style = cx.out.style();
+  if (style.for_people && style.out_is_terminal && cx.input != Input::Pipe)
+    line = fmt::format("{:>12} {:>9}  {}\n", "bytes", "nodes", "path") + line;
+}
+
 std::size_t shown_depth(const Args& a) {
   if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
   if (a.depth && a.summary)
@@ -121,6 +129,12 @@ int run(Context& cx, const Args& a) {
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   Measure measure;
+  bool first = true;
+  const auto next_line = [&](const Extent& extent) {
+    auto line = line_of(cx, a, extent);
+    if (std::exchange(first, false)) add_header(cx, line);
+    return line;
+  };
   Largest largest(static_cast<std::size_t>(a.top.value_or(1)), a.by.value_or(By::Bytes));
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children()) skipped.add(node.path);
@@ -132,10 +146,10 @@ int run(Context& cx, const Args& a) {
     if (a.top)
       largest.add(std::move(extent));
     else
-      lines.add(line_of(cx, a, extent));
+      lines.add(next_line(extent));
   };
   walk_for_lines(cx, a.walk, {.enter = enter, .leave = leave}, lines, skipped);
-  for (const auto& extent : largest.take()) cx.out.line("{}", line_of(cx, a, extent));
+  for (const auto& extent : largest.take()) cx.out.line("{}", next_line(extent));
   return skipped.report();
 }
 

@@ -3,6 +3,7 @@
 #include "command/command.h"
 #include "command/output.h"
 #include "command/work.h"
+#include "command/zkcli_style.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"
@@ -38,7 +39,7 @@ Json json_of(const Args& a, const std::string& path, const Acl& acl, const Stat&
 
 void print(Context& cx, const Args& a, const std::string& path, const NodeAcl& node) {
   if (cx.out.json()) return print_json(cx, json_of(a, path, node.acl, node.stat));
-  if (cx.out.plain()) {
+  if (cx.out.plain() || prints_for_prompt(cx)) {
     for (const auto& entry : node.acl)
       cx.out.line("{}:{}:{}", cx.out.shown(entry.scheme), cx.out.shown(entry.id),
                   perm_letters(entry.perms));
@@ -89,11 +90,13 @@ extern const Command getAcl_command = make_command<Args>(
      .group = "Access",
      .summary = "Show a node's ACL",
      .keywords = {"acl", "permission", "rights", "access", "security", "owner"},
-     .details = "Each entry is an identity (scheme and ID) and its permissions: c create children, "
-                "d delete children, r read, w write, a set the ACL. With -o plain, each entry is "
-                "on a line, as setAcl takes it. Digest hashes show as x if you may not set "
-                "the ACL, and always with -o json. -R lists the subtree in the order of `find`; "
-                "nodes that may not be read are left out, and the status is 7.",
+     .details =
+         "Each entry is an identity (scheme and ID) and its permissions: c create children, "
+         "d delete children, r read, w write, a set the ACL. At the prompt and with -o plain, "
+         "each entry is on a line, as setAcl takes it; `conf zkcli-output on` prints zkCli's "
+         "lines. Digest hashes show as x if you may not set "
+         "the ACL, and always with -o json. -R lists the subtree in the order of `find`; "
+         "nodes that may not be read are left out, and the status is 7.",
      .examples = {{"getAcl /zookeeper", "The ACL."},
                   {"getAcl -s /zookeeper", "The ACL and the Stat."},
                   {"getAcl -R --changes /app", "Who may do what, and where it changes."}},

@@ -30,20 +30,34 @@ std::size_t wanted(const std::optional<std::string>& count, Input input) {
   return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
 }
 
-int show(Context& cx, const std::optional<std::vector<std::string>>& lines, const char* what) {
+/// The number by which `redo` takes a line; nullopt: it is of another run, or had a secret.
+std::optional<std::size_t> number_of(const LineHistory& history, const std::string& line) {
+  for (auto number = history.next(); number > history.first(); --number)
+    if (const auto& one = history.at(number - 1); one.text == line && !one.masked)
+      return number - 1;
+  return std::nullopt;
+}
+
+int show(Context& cx, const std::optional<std::vector<std::string>>& lines, const char* what,
+         bool numbered) {
   if (!lines) throw Error(fmt::format("{} only works at the prompt", what), status::usage);
-  for (const auto& line : *lines)
-    print_result(cx, Json::object().set("text", line), cx.out.shown(line));
+  for (const auto& line : *lines) {
+    const auto number = numbered ? number_of(cx.history, line) : std::nullopt;
+    auto json = Json::object();
+    if (number) json.set("number", *number);
+    print_result(cx, json.set("text", line),
+                 (number ? fmt::format("{} - ", *number) : "") + cx.out.shown(line));
+  }
   return status::ok;
 }
 
 int run(Context& cx, const Args& a) {
   if (a.others) {
     if (a.count) throw UsageError("-n does not take a count");
-    return show(cx, cx.history.read_others(), "-n");
+    return show(cx, cx.history.read_others(), "-n", false);
   }
   if (a.count && cx.input != Input::Pipe && !begins_as_number(*a.count))
-    return show(cx, cx.history.find(*a.count), "a search of the history");
+    return show(cx, cx.history.find(*a.count), "a search of the history", true);
   const auto count = wanted(a.count, cx.input);
   const auto& history = cx.history;
   if (cx.services.settings.drop_in && history.next() == 0) cx.out.line("0 - null");
@@ -61,10 +75,9 @@ extern const Command history_command = make_command<Args>(
      .group = "Shell",
      .summary = "Show the command history",
      .keywords = {"previous", "lines", "recall", "search"},
-     .details =
-         "Lines are numbered from 0 in this run; `redo N` runs a line again. Secrets are "
-         "masked. `history setAcl` finds the lines that contain setAcl; those of other shells and "
-         "of earlier days have no numbers.",
+     .details = "Lines are numbered from 0 in this run; `redo N` runs a line again. Secrets are "
+                "masked. `history setAcl` finds the lines that contain setAcl; those of this run "
+                "have their numbers.",
      .examples = {{"history", "Show the latest lines."}},
      .json = "[number] text",
      .zkcli_syntax = "",

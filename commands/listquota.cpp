@@ -50,6 +50,17 @@ std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
          part("bytes", QuotaText::bytes, QuotaText::bytes, QuotaText::byte_hard_limit);
 }
 
+/// "nodes 7 of 5", "bytes 20", "exceeded" and the path, separated by tabs.
+std::string line_of(Context& cx, const std::string& path, const QuotaText& limits,
+                    const QuotaText& usage, bool exceeded) {
+  return fmt::format("{}\t{}\t{}", usage_text(limits, usage), exceeded ? "exceeded" : "ok",
+                     cx.out.shown(path));
+}
+
+bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
+  return exceeds(usage, limits, QuotaText::count) || exceeds(usage, limits, QuotaText::bytes);
+}
+
 int list_all(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
   const QuotaPlace place(cx.client, cx.stop);
@@ -57,12 +68,10 @@ int list_all(Context& cx, const Args& a) {
     const auto path = path_below(top, found.first);
     const auto limits = read_quota(place, limits_node(place.whole(path)), cx.stop);
     const auto usage = read_quota(place, usage_node(place.whole(path)), cx.stop);
-    const bool exceeded =
-        exceeds(usage, limits, QuotaText::count) || exceeds(usage, limits, QuotaText::bytes);
+    const bool exceeded = is_exceeded(limits, usage);
     if (a.exceeded && !exceeded) continue;
     print_result(cx, quota_json(path, limits, usage).set("exceeded", exceeded),
-                 fmt::format("{}\t{}\t{}", usage_text(limits, usage), exceeded ? "exceeded" : "ok",
-                             cx.out.shown(path)));
+                 line_of(cx, path, limits, usage, exceeded));
   }
   return status::ok;
 }
@@ -73,13 +82,19 @@ int run(Context& cx, const Args& a) {
   const auto path = quota_argument(cx, a.path);
   const QuotaPlace place(cx.client, cx.stop);
   const auto node = limits_node(place.whole(path));
-  if (!cx.out.json()) cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
+  const bool in_one_line = prints_for_prompt(cx);
+  if (!cx.out.json() && !in_one_line)
+    cx.out.err_line("absolute path is {}", cx.out.shown_in_error(node));
   check_path(node);
   try {
     const auto limits = read_quota(place, node, cx.stop);
     const auto usage = read_quota(place, usage_node(place.whole(path)), cx.stop);
     if (cx.out.json()) {
       print_json(cx, quota_json(path, limits, usage));
+      return status::ok;
+    }
+    if (in_one_line) {
+      cx.out.line("{}", line_of(cx, path, limits, usage, is_exceeded(limits, usage)));
       return status::ok;
     }
     cx.out.line("Output quota for {} {}", cx.out.shown(path),
@@ -99,10 +114,11 @@ extern const Command listquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Show a node's quota and its usage",
      .keywords = {"quota", "limit"},
-     .details = "The first line shows the limits: count (nodes) and bytes are soft, countHardLimit "
-                "and byteHardLimit are hard; -1 means no limit. The second line shows the usage: "
-                "the nodes of the subtree, including the top, and the bytes of their values. -R "
-                "lists all quotas at and below a node.",
+     .details =
+         "The first line shows the limits: count (nodes) and bytes are soft, countHardLimit "
+         "and byteHardLimit are hard; -1 means no limit. The second line shows the usage: "
+         "the nodes of the subtree, including the top, and the bytes of their values. At the "
+         "prompt both are in one line, as with -R. -R lists all quotas at and below a node.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "Set a limit of a hundred nodes."},
                   {"listquota /app", "Show the limits and the usage."},

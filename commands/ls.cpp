@@ -33,7 +33,8 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.flag("-s,--stat", a.stat, "Print the node's Stat below the list; not with -R.");
-  o.flag("-h,--human", a.human, "With -s: show ages, sizes and owners beside the fields.");
+  o.flag("-h,--human", a.human,
+         "With -s: show ages, sizes and owners beside the fields; with -l: sizes in KiB or MiB.");
   o.flag("-w,--watch", a.watch, "Report the next change of the list; with -R of every list.");
   o.flag("-R,--recursive", a.recursive, "List the whole subtree, one path a line.");
   o.flag("-l,--long", a.details,
@@ -81,11 +82,12 @@ std::string owner_text(const Stat& stat) {
 }
 
 /// The cells of a child: version, size, children, time, owner.
-std::vector<std::string> cells_of(const TreeNode& node, bool for_people) {
+std::vector<std::string> cells_of(const TreeNode& node, bool for_people, bool human) {
   constexpr std::size_t until_seconds = 19;
   const auto& stat = node.stat;
   if (!node.stat_readable) return {"-", "-", "-", "-", "-"};
-  return {std::to_string(stat.version), std::to_string(stat.data_length),
+  return {std::to_string(stat.version),
+          human && for_people ? size_text(stat.data_length) : std::to_string(stat.data_length),
           std::to_string(stat.num_children),
           for_people ? local_time_text(stat.mtime).substr(0, until_seconds)
                      : std::to_string(stat.mtime),
@@ -105,7 +107,7 @@ void print_long(Context& cx, const std::string& path, const Args& a, bool* first
   const auto children = children_with_stats(cx, path, a);
   if (first && !bare && !cx.out.json()) print_heading(cx, path, *first);
   for (const auto& node : children) {
-    auto cells = cells_of(node, !bare);
+    auto cells = cells_of(node, !bare, a.human);
     const bool whole = first && bare;
     cells.push_back(cx.out.shown(whole ? node.path : base_name(node.path)));
     if (cx.out.json())

@@ -1,4 +1,5 @@
 // setquota: limit the number of nodes or bytes of a subtree.
+#include "base/number.h"
 #include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "tree/tree_record.h"
@@ -6,7 +7,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
+#include <vector>
 
 namespace zksh::command_setquota {
 namespace {
@@ -34,12 +37,17 @@ struct Limit {
   std::string text;
 };
 
-Limit chosen_limit(const Args& a) {
-  if (a.count) return {"-n", QuotaText::count, *a.count};
-  if (a.bytes) return {"-b", QuotaText::bytes, *a.bytes};
-  if (a.count_hard) return {"-N", QuotaText::count_hard_limit, *a.count_hard};
-  if (a.bytes_hard) return {"-B", QuotaText::byte_hard_limit, *a.bytes_hard};
-  throw SyntaxError("one of -n, -b, -N and -B must be given");
+std::vector<Limit> chosen_limits(const Args& a) {
+  std::vector<Limit> limits;
+  const auto add = [&](std::string_view option, std::string_view key, const auto& text) {
+    if (text) limits.push_back({option, key, *text});
+  };
+  add("-n", QuotaText::count, a.count);
+  add("-b", QuotaText::bytes, a.bytes);
+  add("-N", QuotaText::count_hard_limit, a.count_hard);
+  add("-B", QuotaText::byte_hard_limit, a.bytes_hard);
+  if (limits.empty()) throw SyntaxError("one of -n, -b, -N and -B must be given");
+  return limits;
 }
 
 std::int64_t value_of_limit(const Context& cx, const Limit& limit) {
@@ -47,9 +55,11 @@ std::int64_t value_of_limit(const Context& cx, const Limit& limit) {
   using Int = std::numeric_limits<std::int32_t>;
   using Long = std::numeric_limits<std::int64_t>;
   std::int64_t value = 0;
+  const bool has_unit = !counts && cx.input != Input::Pipe && !is_number(limit.text);
   try {
-    value = parse_number(limit.text, limit.option, counts ? Int::min() : Long::min(),
-                         counts ? Int::max() : Long::max());
+    value = has_unit ? parse_size(limit.text, limit.option)
+                     : parse_number(limit.text, limit.option, counts ? Int::min() : Long::min(),
+                                    counts ? Int::max() : Long::max());
   } catch (const UsageError&) {
     if (cx.input != Input::Pipe) throw;
     throw excused_error(ValueError("NumberFormatException happens when parsing the option value"));
@@ -115,40 +125,52 @@ void warn(Context& cx, std::string_view what, std::int64_t used) {
                 used);
 }
 
-void write_limit(Context& cx, const QuotaPlace& place, const std::string& path,
-                 std::string_view key, std::int64_t value) {
+/// Whether one of these limits is on `what`. zkCli warns of others, too.
+bool limits_it(const Context& cx, const std::map<std::string_view, std::int64_t>& values,
+               std::string_view what) {
+  return cx.input != Input::Terminal || values.contains(what) ||
+         values.contains(what == QuotaText::count ? QuotaText::count_hard_limit
+                                                  : QuotaText::byte_hard_limit);
+}
+
+void write_values(Context& cx, const QuotaPlace& place, const std::string& path,
+                  const std::map<std::string_view, std::int64_t>& values) {
   const auto node = limits_node(place.whole(path));
   QuotaText limits;
   if (place.client().exists(node, Watch::none(), cx.stop))
     limits = read_quota(place, node, cx.stop);
   else
     for (const auto each : limit_keys) limits.set(each, -1);
-  limits.set(key, value);
+  for (const auto& [key, value] : values) limits.set(key, value);
   write_quota(place, path, limits, cx.stop);
   // The server has counted by now, unless this is a rehearsal.
   const auto counted = usage_node(place.whole(path));
   if (!place.client().exists(counted, Watch::none(), cx.stop)) return;
   const auto usage = read_quota(place, counted, cx.stop);
   for (const auto what : {QuotaText::count, QuotaText::bytes})
-    if (exceeds(usage, limits, what)) warn(cx, what, usage.get(what));
+    if (limits_it(cx, values, what) && exceeds(usage, limits, what))
+      warn(cx, what, usage.get(what));
 }
 
 int run(Context& cx, const Args& a) {
-  const auto limit = chosen_limit(a);
+  const auto limits = chosen_limits(a);
   if (prints_as_34(cx))
-    cx.out.err_line("Comment: the parts are option {} val {} path {}", limit.option, limit.text,
-                    a.path);
+    cx.out.err_line("Comment: the parts are option {} val {} path {}", limits.front().option,
+                    limits.front().text, a.path);
   refuse_quota_tree(a.path);  // before anything else, as in zkCli
-  const auto value = value_of_limit(cx, limit);
+  std::map<std::string_view, std::int64_t> values;
+  for (const auto& limit : limits) values[limit.key] = value_of_limit(cx, limit);
   const auto path = cx.resolve(a.path);
   refuse_quota_tree(path);
   if (!cx.client.exists(path, Watch::none(), cx.stop))
     throw Error(fmt::format("{} does not exist.", path), status::no_node);
   const QuotaPlace place(cx.client, cx.stop);
+  if (place.whole(path) == "/" && cx.input == Input::Terminal)
+    throw ValueError("/ cannot have a quota: servers keep those of the nodes below it alone");
   check_path(quota_node(place.whole(path)));  // "/" has no node there
   refuse_quota_below(cx, place, path);
   refuse_quota_above(cx, place, path);
-  write_limit(cx, place, path, limit.key, value);
+  write_values(cx, place, path, values);
   return status::ok;
 }
 
@@ -159,14 +181,16 @@ extern const Command setquota_command = make_command<Args>(
      .group = "Quotas",
      .summary = "Limit the nodes or bytes of a subtree",
      .keywords = {"quota", "limit"},
-     .details = "Sets one limit; the node's other limits stay. When a soft limit is exceeded, the "
+     .details = "Sets the limits that are given; the node's others stay. -b and -B take bytes, or "
+                "a size such "
+                "as 4k or 1M. When a soft limit is exceeded, the "
                 "servers only log a warning; a hard limit is enforced if they run with "
                 "enforceQuota=true. zksh warns if the subtree already exceeds the limit. A node "
                 "below or above another node with a quota cannot have one. Quotas are kept in "
                 "/zookeeper/quota; through a chroot, zksh opens a second session to reach it.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "A soft limit of a hundred nodes."},
-                  {"setquota -B 1000000 /app", "A hard limit of a million bytes."}},
+                  {"setquota -N 200 -B 1M /app", "Hard limits of 200 nodes and a MiB."}},
      .zkcli_syntax = "-n|-b|-N|-B val path",
      .writes = true},
     declare, run);

@@ -121,11 +121,14 @@ void check_word_count(const std::vector<Argument>& arguments, const GivenWords& 
     throw SyntaxError(fmt::format("too few arguments: {} expected", fmt::join(required, " ")));
 }
 
-/// Throws UsageError if options are given that cannot be combined.
-void check_exclusive(const std::vector<Argument>& arguments, const GivenWords& given) {
+/// Throws UsageError if options are given that cannot be combined. Those to which zksh has given a
+/// long name are zkCli's, which sets one limit of a quota at a time; zksh sets several.
+void check_exclusive(const std::vector<Argument>& arguments, const GivenWords& given,
+                     bool as_zkcli) {
   std::set<const Argument*> chosen;
   for (const auto& given_option : given.options)
-    if (given_option.option->exclusive) chosen.insert(given_option.option);
+    if (given_option.option->exclusive && (as_zkcli || given_option.option->names.size() == 1))
+      chosen.insert(given_option.option);
   if (chosen.size() < 2) return;
   std::vector<std::string_view> names;
   for (const auto& argument : arguments)
@@ -352,7 +355,7 @@ void Options::parse(const std::vector<std::string>& words, const std::vector<boo
   }
   check_options(impl_->arguments, given, as_zkcli);
   check_word_count(impl_->arguments, given);
-  check_exclusive(impl_->arguments, given);
+  check_exclusive(impl_->arguments, given, as_zkcli);
   // An empty variable in a script must not look like a successful program.
   if (given.program && given.marked && given.program_words == 0)
     throw UsageError("no program after --");

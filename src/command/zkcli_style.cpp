@@ -166,6 +166,12 @@ ZkCliVersion mimicked_zkcli(const Settings& settings) {
                           : ZkCliVersion::V38;
 }
 
+bool prints_for_prompt(const Context& cx) {
+  const auto& style = cx.out.style();
+  return cx.input == Input::Terminal && style.for_people && style.out_is_terminal &&
+         cx.services.settings.value("zkcli-output") == "off" && !prints_as_34(cx);
+}
+
 bool prints_as_34(const Context& cx) {
   return !cx.out.plain() && !cx.out.json() &&
          mimicked_zkcli(cx.services.settings) == ZkCliVersion::V34;

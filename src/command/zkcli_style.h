@@ -18,6 +18,10 @@ enum class ZkCliVersion { V34, V38, V39 };
 /// The setting zkcli.
 ZkCliVersion mimicked_zkcli(const Settings& settings);
 
+/// Whether results go to somebody at the prompt, who can paste them back there: ACLs, quotas and
+/// events then have zksh's own forms, unless the setting zkcli-output, or a format that was chosen,
+/// says otherwise. Scripts get zkCli's.
+bool prints_for_prompt(const Context& cx);
 /// Whether results must look as in zkCli 3.4, because of the setting zkcli and zkCli's format. It
 /// printed a Stat to stderr after each get, set and setAcl, no notices about deprecated forms, and
 /// children in the server's order.

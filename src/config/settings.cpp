@@ -104,7 +104,12 @@ std::span<const Settings::Description> Settings::descriptions() {
        .help = "The zkCli version to mimic. 3.4 prints a Stat on stderr after each get, set and "
                "setAcl, no deprecation notices, children in the server's order, and its own usage "
                "texts and errors. 3.9 has its own usage texts.",
-       .choices = {"3.8", "3.4", "3.9"}}};
+       .choices = {"3.8", "3.4", "3.9"}},
+      {.name = "zkcli-output",
+       .initial = "off",
+       .help = "At the prompt, print ACLs, quotas and watch events as zkCli does, as for scripts; "
+               "off: ACLs that can be pasted back, and a line for each quota and event.",
+       .choices = {"on", "off"}}};
   return all;
 }
 

@@ -66,8 +66,10 @@ void remove_limits(Client& client, const std::string& path, const std::stop_toke
   }
 }
 
-/// The limits of a node: "nodes 5, bytes 100"; empty if it has none, or they cannot be read.
-std::string limits_of(Client& client, const std::string& whole, const std::stop_token& stop) {
+/// The hard limit of a node that was hit: "at most 5 nodes"; empty if it has none, or it cannot be
+/// read. `creates`: a node was to be created.
+std::string hit_limit(Client& client, const std::string& whole, bool creates,
+                      const std::stop_token& stop) {
   const auto read = [&](const std::string& node) -> std::optional<QuotaText> {
     const auto outcome = client.await(client.start_get(node, Watch::none()), stop);
     if (outcome.code != code::ok) return std::nullopt;
@@ -75,14 +77,13 @@ std::string limits_of(Client& client, const std::string& whole, const std::stop_
   };
   const auto limits = read(limits_node(whole));
   if (!limits) return {};
-  std::string text;
-  const auto add = [&](std::string_view what, std::string_view key) {
-    if (limits->get(key) >= 0)
-      text += fmt::format("{}at most {} {}", text.empty() ? "" : ", ", limits->get(key), what);
-  };
-  add("nodes", QuotaText::count_hard_limit);
-  add("bytes", QuotaText::byte_hard_limit);
-  return text;
+  const auto most_nodes = limits->get(QuotaText::count_hard_limit);
+  const auto most_bytes = limits->get(QuotaText::byte_hard_limit);
+  const auto usage = read(usage_node(whole));
+  const bool nodes_full =
+      creates && most_nodes >= 0 && usage && usage->get(QuotaText::count) >= most_nodes;
+  if (most_bytes >= 0 && !nodes_full) return fmt::format("at most {} bytes", most_bytes);
+  return most_nodes >= 0 ? fmt::format("at most {} nodes", most_nodes) : "";
 }
 
 }  // namespace
@@ -178,12 +179,13 @@ ZkError explained_quota(Client& client, const ZkError& error, const std::stop_to
   if (error.code() != code::quota_exceeded || error.path().empty()) return error;
   try {
     const QuotaPlace place(client, stop);
+    const bool creates = !client.exists(error.path(), Watch::none(), stop);
     for (auto node = place.whole(error.path()); node != "/"; node = parent_path(node)) {
-      const auto limits = limits_of(place.client(), node, stop);
-      if (limits.empty()) continue;
+      const auto limit = hit_limit(place.client(), node, creates, stop);
+      if (limit.empty()) continue;
       const auto seen = place.seen(node);
       return {error, fmt::format(" (the quota is that of {}: {}; `listquota` shows its usage)",
-                                 seen, limits)};
+                                 seen, limit)};
     }
   } catch (const ZkError&) {
     return error;  // the quota cannot be read

@@ -97,8 +97,8 @@ bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view w
 /// Reads limits or usage. Throws ZkError, and Error if the node holds something else.
 QuotaText read_quota(const QuotaPlace& place, const std::string& node, const std::stop_token& stop);
 
-/// The error; if a quota was exceeded, names the node that has it and its limits, as far as they
-/// can be read. Blocks; throws Cancelled.
+/// The error; if a quota was exceeded, names the node that has it and the limit that was hit, as
+/// far as they can be read. Blocks; throws Cancelled.
 ZkError explained_quota(Client& client, const ZkError& error, const std::stop_token& stop);
 
 }  // namespace zksh

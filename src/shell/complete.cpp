@@ -276,6 +276,10 @@ Candidates complete_arguments(const std::vector<Argument>& arguments,
     if (found != positional->choices_after.end()) dependent.choices = found->second;
     return complete_value(dependent, word, sources, {});
   }
+  // The present value, to be changed on the line.
+  if (positional && words.front() == "set" && positional->names.front() == "data" && word.empty() &&
+      sources.values)
+    return sources.values(absolute_path(sources.current, given.positionals.front()));
   if (positional) return complete_value(*positional, word, sources, {});
   if (given.may_begin_program() && !word.empty()) return complete_program(word, true);
   // Only options are possible here.

@@ -50,6 +50,8 @@ using AclSource = std::function<Candidates(const std::string& path)>;
 struct CompletionSources {
   NodeSource nodes{};  ///< empty: no node paths
   AclSource acls{};
+  /// Returns a node's value, if that can be typed; under the conditions of NodeSource.
+  std::function<Candidates(const std::string& path)> values{};
   std::string current = "/";  ///< the node that relative paths start from
   /// Returns the paths of this shell's locks, under the conditions of NodeSource.
   std::function<std::vector<std::string>()> held_locks{};

@@ -3,6 +3,7 @@
 
 #include "base/mapped.h"
 #include "client/node_path.h"
+#include "node/value.h"
 
 #include <fmt/format.h>
 
@@ -189,29 +190,45 @@ std::vector<std::string> identities_in(const Acl& acl) {
 }  // namespace
 
 Candidates NodeCache::acl_identities(const std::string& path, bool may_ask) {
-  const bool known = acl_ && acl_->path == path;
-  const bool comes = known && acl_->job && !acl_->job->status();
-  const bool good = known && !comes && Clock::now() - acl_->fetched < kinds_are_good;
-  if (good) return Candidates(acl_->identities);
+  return look_up(acl_, path, may_ask, [&client = client_, path](const std::stop_token& stop) {
+    const auto answer = client.await(client.start_get_acl(path), stop);
+    return answer.code == code::ok ? identities_in(answer.value.acl) : std::vector<std::string>();
+  });
+}
+
+Candidates NodeCache::value(const std::string& path, bool may_ask) {
+  constexpr std::size_t longest = 1000;
+  return look_up(value_, path, may_ask, [&client = client_, path](const std::stop_token& stop) {
+    const auto answer = client.await(client.start_get(path, Watch::none()), stop);
+    const auto data = answer.code == code::ok ? answer.value.data.value_or("") : "";
+    const bool fits = !data.empty() && data.size() <= longest && is_text(data);
+    return fits ? std::vector{data} : std::vector<std::string>();
+  });
+}
+
+/// `read` is called on a thread of its own.
+Candidates NodeCache::look_up(std::unique_ptr<Known>& known, const std::string& path, bool may_ask,
+                              Read read) {
+  const bool same = known && known->path == path;
+  const bool comes = same && known->job && !known->job->status();
+  if (same && !comes && Clock::now() - known->fetched < kinds_are_good)
+    return Candidates(known->texts);
   Candidates nothing;
   nothing.awaited = may_ask && is_connected(client_.current_state());
   if (!nothing.awaited || comes) return nothing;
-  acl_ = std::make_unique<KnownAcl>();
-  acl_->path = path;
-  acl_->job = std::make_unique<Job>(
-      client_.monitor(), wake_fd_, [&acl = *acl_, &client = client_](const std::stop_token& stop) {
-        const auto pending = client.start_get_acl(acl.path);
-        const auto answer = [&](const Monitor::Held& held) -> auto& { return (*pending)(held); };
-        const bool answered = client.monitor().wait(
-            stop, [&](const Monitor::Held& held) { return answer(held).has_value(); });
-        if (!answered) return status::ok;
-        client.monitor().with_lock([&](const Monitor::Held& held) {
-          if (answer(held)->code == code::ok)
-            acl.identities = identities_in(answer(held)->value.acl);
-        });
-        acl.fetched = Clock::now();
-        return status::ok;
-      });
+  known = std::make_unique<Known>();
+  known->path = path;
+  known->job =
+      std::make_unique<Job>(client_.monitor(), wake_fd_,
+                            [&into = *known, read = std::move(read)](const std::stop_token& stop) {
+                              try {
+                                into.texts = read(stop);
+                                into.fetched = Clock::now();
+                              } catch (const Cancelled&) {
+                                return status::ok;  // nobody waits for it any more
+                              }
+                              return status::ok;
+                            });
   return nothing;
 }
 
@@ -248,13 +265,17 @@ bool NodeCache::ask(const std::string& parent, const std::string& prefix, std::s
 }
 
 bool NodeCache::process_finished() {
-  const bool acl_came = acl_ && acl_->job && acl_->job->status();
-  if (acl_came) acl_->job.reset();
-  if (fetches_.empty()) return acl_came;
+  bool came = false;
+  for (auto* const known : {acl_.get(), value_.get()})
+    if (known && known->job && known->job->status()) {
+      known->job.reset();
+      came = true;
+    }
+  if (fetches_.empty()) return came;
   const auto ended = std::stable_partition(
       fetches_.begin(), fetches_.end(),
       [](const std::unique_ptr<Fetch>& fetch) { return !fetch->job->status(); });
-  if (ended == fetches_.end()) return acl_came;
+  if (ended == fetches_.end()) return came;
   follow_session();
   take_events();
   std::for_each(ended, fetches_.end(), [this](std::unique_ptr<Fetch>& fetch) { keep(*fetch); });

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +42,8 @@ class NodeCache {
                      bool may_ask);
   /// The identities in a node's ACL, as AclSource; fetched anew after some seconds.
   Candidates acl_identities(const std::string& path, bool may_ask);
+  /// A node's value, if it is a text that fits a line; fetched anew after some seconds.
+  Candidates value(const std::string& path, bool may_ask);
   /// Processes finished fetches; true if there were any, even failed ones.
   bool process_finished();
   /// Whether something has been awaited noticeably long.
@@ -61,14 +64,17 @@ class NodeCache {
     std::uint64_t used = 0;  ///< counter value of the last use
   };
   struct Fetch;
-  /// The ACL of a node: `job` writes it, and it is read after the job's end.
-  struct KnownAcl {
+  /// The ACL or the value of a node: `job` writes it, and it is read after the job's end.
+  struct Known {
     std::string path;
-    std::vector<std::string> identities{};
+    std::vector<std::string> texts{};
     Clock::time_point fetched{};
     std::unique_ptr<Job> job{};
   };
 
+  using Read = std::function<std::vector<std::string>(const std::stop_token& stop)>;
+  Candidates look_up(std::unique_ptr<Known>& known, const std::string& path, bool may_ask,
+                     Read read);
   static Candidates candidates(const List& list, const std::string& prefix, std::size_t room);
   bool knows(const List& list, const std::vector<std::string>& names) const;
   bool ask(const std::string& parent, const std::string& prefix, std::size_t room,
@@ -85,7 +91,8 @@ class NodeCache {
   Mailbox mailbox_;
   std::map<std::string, List> lists_;
   std::uint64_t uses_ = 0;
-  std::unique_ptr<KnownAcl> acl_;                ///< of the node that was asked for last
+  std::unique_ptr<Known> acl_;                   ///< of the node that was asked for last
+  std::unique_ptr<Known> value_;                 ///< likewise
   std::vector<std::unique_ptr<Fetch>> fetches_;  ///< last: their jobs read the members above
 };
 

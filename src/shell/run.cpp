@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/signal_relay.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "client/client.h"
 #include "client/diagnose_connection.h"
 #include "client/forwarding_client.h"
@@ -71,6 +72,22 @@ constexpr auto zkcli_connection_loss =
 constexpr std::size_t many_losses = 5;
 constexpr std::chrono::seconds few_seconds{10};
 
+/// As `watch` calls it.
+std::string_view word_for(Event::Type type) {
+  switch (type) {
+    case Event::Type::Created:
+      return "created";
+    case Event::Type::Deleted:
+      return "deleted";
+    case Event::Type::DataChanged:
+      return "changed";
+    case Event::Type::ChildrenChanged:
+      return "children";
+    default:
+      return event_name(type);
+  }
+}
+
 /// Queues a session's events for printing, in order: watch events as in zkCli, to stdout where
 /// zkCli's shell is mirrored (typed and piped lines), to stderr elsewhere; connection notes to
 /// stderr, one line each, with the time, except that the first session begins. Called under the
@@ -118,6 +135,13 @@ class EventPrinter {
                             .set("type", event_name(event.type))
                             .set("path", event.path);
       queue_.add(held, Stream::Err, json.text() + '\n');
+      return;
+    }
+    if (input_ == Input::Terminal && style_.out_is_terminal && !settings_.drop_in &&
+        settings_.value(held, "zkcli-output") == "off") {
+      queue_.add(held, Stream::Out,
+                 fmt::format("{} {:<8} {}\n", time_of_day(), word_for(event.type),
+                             escape_for_terminal(as_word(event.path))));
       return;
     }
     const bool mirrored = input_ == Input::Terminal || input_ == Input::Pipe;

@@ -228,6 +228,7 @@ Completion Shell::complete(const CompletionRequest& request) {
              return nodes_.matches(parent, prefix, request.room, may_ask);
            },
        .acls = [&](const std::string& path) { return nodes_.acl_identities(path, may_ask); },
+       .values = [&](const std::string& path) { return nodes_.value(path, may_ask); },
        .current = around_.current.get().path(),
        .held_locks = [this] { return lock_paths(around_.services.locks); },
        .jobs = [this] { return background_.names(); }});

@@ -25,11 +25,23 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
 constexpr mode_t owner_only = 0600;
+/// For line breaks within a line. Nobody types it.
+constexpr char line_break = '\x1e';
 /// Behind each line.
 constexpr char fine_mark = ' ';
 constexpr char mistake_mark = '\t';
 /// Before a repeated line, in files of earlier releases: it was a mistake.
 constexpr char old_mistake_mark = ' ';
+
+/// A line as it stands in the file, and back.
+std::string in_file(std::string line) {
+  std::ranges::replace(line, '\n', line_break);
+  return line;
+}
+std::string from_file(std::string line) {
+  std::ranges::replace(line, line_break, '\n');
+  return line;
+}
 
 bool is_home(const fs::path& directory) {
   const char* const home = std::getenv("HOME");
@@ -174,11 +186,11 @@ std::vector<std::string> HistoryFile::lines_of_entries(const std::vector<std::st
   lines.reserve(entries.size());
   for (const auto& entry : entries) {
     if (entry.front() == old_mistake_mark) {
-      mistakes_.insert(entry.substr(1));
+      mistakes_.insert(from_file(entry.substr(1)));
       continue;
     }
     const bool marked = entry.back() == fine_mark || entry.back() == mistake_mark;
-    auto line = entry.substr(0, entry.size() - (marked ? 1 : 0));
+    auto line = from_file(entry.substr(0, entry.size() - (marked ? 1 : 0)));
     if (line.empty()) continue;
     if (entry.back() == mistake_mark)
       mistakes_.insert(line);
@@ -251,7 +263,7 @@ std::optional<std::string> HistoryFile::add(const std::string& line) {
 bool HistoryFile::may_save(const std::string& line) const {
   return options_.path && !line.empty() && line.front() != ' ' && line.front() != '\t' &&
          line.size() <= max_saved_line &&
-         line.find_first_of(std::string_view("\n\0", 2)) == std::string::npos;
+         line.find_first_of({line_break, '\0'}) == std::string::npos;
 }
 
 void HistoryFile::set_mistake(const std::string& line, bool mistake) {
@@ -267,7 +279,7 @@ void HistoryFile::mark(const std::string& line, bool mistake) {
   if (!file) return cannot("write");
   const auto size = size_of(file.get());
   const auto text = read_tail(file.get(), size, searched);
-  const auto place = mark_of(text, line);
+  const auto place = mark_of(text, in_file(line));
   if (!place) return;
   fcntl(file.get(), F_SETFL, 0);  // with O_APPEND, pwrite appends
   const char byte = mistake ? mistake_mark : fine_mark;
@@ -285,7 +297,7 @@ void HistoryFile::append(const std::string& line) {
   char last_byte = '\n';
   if (size > 0 && pread(file.get(), &last_byte, 1, static_cast<off_t>(size - 1)) != 1)
     last_byte = '\n';
-  const std::string entry = (last_byte == '\n' ? "" : "\n") + line + fine_mark + '\n';
+  const std::string entry = (last_byte == '\n' ? "" : "\n") + in_file(line) + fine_mark + '\n';
   if (!write_whole(file.get(), entry)) {
     cannot("write");
     // A partial line would become part of the next one.

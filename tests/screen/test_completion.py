@@ -177,6 +177,15 @@ class NodePaths(ShellTest):
         screen.type("unlock \t")
         screen.wait_for(lambda s: s.lines()[-1].endswith("] unlock /app/jobs"))
 
+    def test_the_present_value(self):
+        self.znodes.create(self.root + "/app/greeting", b"hello 'you'")
+        screen = self.start(width=120)
+        screen.type("set /app/greeting \t")
+        self.wait_typed(screen, 0, "set /app/greeting \"hello 'you'\" ")
+        screen.keys("Enter")
+        self.wait_prompt(screen, 1)
+        self.assertEqual(self.znodes.get(self.root + "/app/greeting"), b"hello 'you'")
+
     def test_acls_part_by_part(self):
         screen = self.start(width=120)
         screen.type("setAcl /app w\t\t")

@@ -45,8 +45,8 @@ class History(ShellTest):
         self.run_line(first, "addauth digest ann:secret", 1)
         second = self.start()
         self.run_line(second, "stat /", 0)
-        self.assertEqual(self.run_line(second, "history yesterday", 1), ["get /of/yesterday", "history yesterday"])
-        self.assertEqual(self.run_line(second, "history secret", 2), ["history secret"])
+        self.assertEqual(self.run_line(second, "history yesterday", 1), ["get /of/yesterday", "1 - history yesterday"])
+        self.assertEqual(self.run_line(second, "history secret", 2), ["2 - history secret"])
 
     def test_lines_of_other_shells_on_demand(self):
         first = self.start()

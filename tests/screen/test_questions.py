@@ -20,7 +20,7 @@ class Questions(ShellTest):
         screen.type("secret\n")
         self.wait_prompt(screen, 1)
         self.run_line(screen, "create /a x auth::cdrwa", 1)
-        self.assertIn("'digest,'ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=",
+        self.assertIn("digest:ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=:cdrwa",
                       self.run_line(screen, "getAcl /a", 2))
         self.assertNotIn("secret", screen.text(history=True))
 
@@ -34,6 +34,19 @@ class Questions(ShellTest):
         screen.type("secret\n")
         self.wait_prompt(screen, 1)
         self.assertIn("digest: ann", self.run_line(screen, "whoami", 1))
+
+    def test_a_new_password_is_asked_for_twice(self):
+        screen = self.start()
+        for again, number, printed in (("other", 1, ["the two passwords differ; nothing was written"]), ("secret", 2, [])):
+            screen.type("create /a x digest:ann::cdrwa\n")
+            screen.wait_for(lambda s: s.lines()[-1] == "New password of ann:")
+            screen.type("secret\n")
+            screen.wait_for(lambda s: s.lines()[-1] == "The same again:")
+            screen.type(again + "\n")
+            self.wait_prompt(screen, number)
+            self.assertEqual([line for line in screen.lines() if "differ" in line], printed[:1] or
+                             ["the two passwords differ; nothing was written"])
+        self.assertTrue(self.znodes.exists(self.root + "/a"))
 
     def test_ctrl_c_and_ctrl_d_end_the_question(self):
         screen = self.start()
@@ -94,7 +107,7 @@ class Questions(ShellTest):
         screen.type("ret\n")
         self.wait_prompt(screen, 2)
         self.run_line(screen, "create /a x auth::cdrwa", 2)
-        self.assertIn("'digest,'ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=", self.run_line(screen, "getAcl /a", 3))
+        self.assertIn("digest:ann:7RJfAeIvrl4zdj6sS2fXrQHDvHM=:cdrwa", self.run_line(screen, "getAcl /a", 3))
 
     def test_a_question_is_shown_again_after_a_stop_by_others(self):
         screen, zksh = self.start_below_sh(job_control=True)

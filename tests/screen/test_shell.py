@@ -1,4 +1,5 @@
 """The interactive zksh on a real screen, with a real server: typing, output, history, events."""
+import re
 import unittest
 
 from editor_case import wrapped
@@ -141,9 +142,9 @@ class Typing(ShellTest):
         screen.keys(*["Left"] * 25)
         self.wait_line(screen, self.LINE, self.LINE[:-25])
         self.znodes.set(f"{self.root}/größe", b"y")
-        event = "WatchedEvent state:SyncConnected type:NodeDataChanged path:/größe"
         rows = len(wrapped(self.prompt(2) + " " + self.LINE, 60))
-        screen.wait_for(lambda s: s.lines()[:-rows][-6:] == ["x", "", "WATCHER::", "", *wrapped(event, 60)])
+        screen.wait_for(lambda s: s.lines()[:-rows][-2] == "x" and
+                        re.fullmatch(r"\d\d:\d\d:\d\d changed  /größe", s.lines()[:-rows][-1]))
         self.wait_line(screen, self.LINE, self.LINE[:-25])
         screen.type("é漢")
         self.wait_line(screen, self.LINE[:-25] + "é漢" + self.LINE[-25:], self.LINE[:-25] + "é漢")
@@ -160,12 +161,12 @@ class Typing(ShellTest):
         for i in range(200):
             self.znodes.set(f"{self.root}/n{i}", b"")
         screen.type(text[70:])
-        screen.wait_for("path:/n199")
+        screen.wait_for("changed  /n199")
         rows = wrapped(self.prompt(200) + " " + text, 100)
         screen.wait_for(lambda s: s.lines()[-len(rows):] == rows)
         everything = screen.lines(history=True)
-        self.assertEqual([line for line in everything if line.startswith("WatchedEvent")],
-                         [f"WatchedEvent state:SyncConnected type:NodeDataChanged path:/n{i}" for i in range(200)])
+        self.assertEqual([line[9:] for line in everything if re.match(r"\d\d:\d\d:\d\d ", line)],
+                         [f"changed  /n{i}" for i in range(200)])
         self.assertEqual(sum(self.prompt(200) in line for line in everything), 1)
 
 

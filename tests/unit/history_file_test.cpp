@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -109,12 +110,24 @@ TEST_F(HistoryFileTest, NeverWritesASecret) {
 
 TEST_F(HistoryFileTest, BytesThatWouldBreakTheFileStayOutOfIt) {
   auto shell = history();
-  EXPECT_EQ(shell.add("a\nb"), "a\nb");
+  EXPECT_EQ(shell.add("a\x1e"), "a\x1e");
   const std::string nul("a\0b", 3);
   EXPECT_EQ(shell.add(nul), nul);
   EXPECT_EQ(shell.add(std::string(70'000, 'x')), std::string(70'000, 'x'));
   EXPECT_EQ(shell.add("\xff\xfe\r"), "\xff\xfe\r");
   EXPECT_EQ(saved(), "\xff\xfe\r \n");
+}
+
+TEST_F(HistoryFileTest, ALineOfSeveralLinesIsOneEntry) {
+  auto shell = history();
+  shell.add("set /a $'one\ntwo\n'");
+  shell.add("ls /");
+  EXPECT_EQ(std::ranges::count(saved(), '\n'), 2);
+  EXPECT_EQ(history().load(), (Lines{"set /a $'one\ntwo\n'", "ls /"}));
+  shell.set_mistake("set /a $'one\ntwo\n'", true);
+  auto later = history();
+  later.load();
+  EXPECT_TRUE(later.is_mistake("set /a $'one\ntwo\n'"));
 }
 
 TEST_F(HistoryFileTest, ReadsWhatOthersLeftInTheFile) {
