@@ -139,7 +139,7 @@ class Removals(UsualPrompt):
         self.wait_prompt(screen, "1 !1")
         self.assertEqual(self.run_line(screen, "getAcl /app/n2", 1), ["world:anyone:cdrwa"])
         screen.type("setAcl -R --remove world:anyone --add ip:127.0.0.1:cdrwa /app\n")
-        screen.wait_for("Change the ACL of them? [y/N]")
+        screen.wait_for(lambda s: s.text().count("Change the ACL of them? [y/N]") == 2)
         screen.type("y\n")
         self.wait_prompt(screen, 3)
         self.assertEqual(self.run_line(screen, "getAcl /app/n2", 3), ["ip:127.0.0.1:cdrwa"])
