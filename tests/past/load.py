@@ -42,16 +42,17 @@ class Writer(threading.Thread):
 
     def session(self):
         znodes = Znodes(self.address, session_timeout=SESSION)
-        for number in range(QUOTAS):
-            znodes.ensure(f"/zookeeper/quota/p{number}")
-        for _ in range(self.dice.randrange(5, 40)):
-            if self.stop.is_set():
-                break
-            self.batch(znodes)
-        if self.dice.random() < 0.7:
-            with znodes:
-                return
-        znodes.connection.close()  # it will expire
+        with znodes.connection:
+            for number in range(QUOTAS):
+                znodes.ensure(f"/zookeeper/quota/p{number}")
+            for _ in range(self.dice.randrange(5, 40)):
+                if self.stop.is_set():
+                    break
+                self.batch(znodes)
+            if self.dice.random() < 0.7:
+                with znodes:
+                    return
+            # Otherwise it will expire.
 
     def batch(self, znodes):
         """Many requests, then all answers."""
