@@ -352,7 +352,6 @@ class Checker {
       return;
     }
     if (refuse.empty()) return;
-    const bool all = refuse.size() == releases_.size();
     add({.file = files_.places_text(),
          .problem =
              tried ? "no snapshot can be read (\"Not able to find valid snapshots\")"
@@ -361,12 +360,14 @@ class Checker {
                    "ones do not start (\"No snapshot found, but there are log entries\")"
                  : "there are logs, and no intact snapshot to begin with (\"No snapshot found, but "
                    "there are log entries\")",
-         .remedy = first && !all
-                       ? "start it with 3.4 until it has written a snapshot, or a later one once "
-                         "with -Dzookeeper.snapshot.trust.empty=true: the logs begin with the "
-                         "first transaction"
-                       : fmt::format("{}; without a snapshot all before the logs is missing",
-                                     other_files)});
+         .remedy = first ? fmt::format("start it {}once with "
+                                       "-Dzookeeper.snapshot.trust.empty=true: the logs begin with "
+                                       "the first transaction",
+                                       newer_ ? ""
+                                              : "with 3.4 until it has written a snapshot, or a "
+                                                "later one ")
+                         : fmt::format("{}; without a snapshot all before the logs is missing",
+                                       other_files)});
   }
 
   std::string limits_text() const {

@@ -1,8 +1,8 @@
 """txns --check says of files what a server does that starts on a copy of them, in the server's own words."""
-import glob
 import gzip
 import json
 import os
+import pathlib
 import struct
 import unittest
 
@@ -76,6 +76,7 @@ CASES = {
     "an older snapshot": ({**SOUND, "snapshot.3": snapshot(node("/a"), wrong=1)}, 1, "a wrong checksum"),
     "a snapshot that is cut off": ({**SOUND, "snapshot.2": SNAPSHOT[:-3]}, 1, "No snapshot found, but there are log entries"),
     "no snapshot": ({"log.1": log(*BODIES)}, 1, "No snapshot found, but there are log entries"),
+    "a container and no snapshot": ({"log.1": log(BODIES[0], create(2, "/c", kind=CREATE_CONTAINER))}, 1, "start it once with -D"),
     "a node without its parent": ({**SOUND, "snapshot.2": snapshot(node("/a"), node("/x/y"))}, 1, "unable to find parent /x of path /x/y"),
     "an ACL that is in no list": ({"snapshot.2": NO_ACL, "log.3": log(set_data(3, "/z"))}, 1, "Failed to fetch acls for 9"),
     "a change of such a node": ({"snapshot.2": NO_ACL, "log.3": log(set_data(3, "/a"))}, 1, "Failed to fetch acls for 9"),
@@ -94,8 +95,9 @@ CASES = {
     "a name too late": ({**SOUND, "log.1": b"", "log.3": log(*BODIES)}, None, ""),
     "no quota": ({"snapshot.2": seal(b"ZKSN" + struct.pack(">iqii", 2, -1, 0, 0) + node("", "") + text("/")), "log.1": log(*BODIES)}, 0, ""),
 }
-# Packed snapshots, and what follows a name's second dot, are older servers' no concern.
-SINCE_3_5 = {"a snapshot under the name of a packed one", "a packed one under that of a plain one", "a log with an ending", "a packed log"}
+# Older servers know no packed snapshots, no endings of names and no containers.
+SINCE_3_5 = {"a container", "a container and no snapshot", "a snapshot under the name of a packed one", "a packed one under that of a plain one",
+             "a log with an ending", "a packed log"}
 
 
 class FileCheck(SessionTest):
@@ -121,7 +123,7 @@ class FileCheck(SessionTest):
         ends = {}
         for name, server in servers.items():
             wait_until(lambda server=server: server.process.poll() is not None or "Mode: " in four_letter_word(server.port, "srvr"), 120)
-            ends[name] = None if server.process.poll() is None else open(server.directory + "/log", errors="replace", encoding="utf-8").read()
+            ends[name] = None if server.process.poll() is None else pathlib.Path(server.directory, "log").read_text("utf-8", "replace")
             server.kill()
         return ends
 
@@ -146,9 +148,7 @@ class FileCheck(SessionTest):
                 with self.subTest(name):
                     files, wrong, words = CASES[name]
                     status, out, verdict = self.check(files, name)
-                    judged = not (self.version() == "3.4" and name == "a container")
-                    if judged:
-                        self.assertEqual(self.version() in verdict["versions"], ends[name] is None, f"{out}\n{ends[name]}")
+                    self.assertEqual(self.version() in verdict["versions"], ends[name] is None, f"{out}\n{ends[name]}")
                     if wrong is not None:
                         self.assertEqual(status, wrong, out)
                     self.assertIn(words, out)
