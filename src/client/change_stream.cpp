@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <ranges>
 
 namespace zksh {
 
@@ -207,8 +206,8 @@ void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
 void ChangeStream::note_differences(const std::stop_token& stop) {
   const auto now = survey(stop);
   // Nodes were deleted before those above them. What may no longer be listed may still be there.
-  for (const auto& [path, node] : std::ranges::reverse_view(known_))
-    if (!now.contains(path)) due_.push_back({.path = path});
+  for (auto node = known_.rbegin(); node != known_.rend(); ++node)
+    if (!now.contains(node->first)) due_.push_back({.path = node->first});
   std::vector<std::pair<std::int64_t, std::string>> changed;
   for (const auto& [path, stat] : now) {
     const auto known = known_.find(path);
