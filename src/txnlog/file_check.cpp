@@ -249,7 +249,8 @@ class Checker {
     constexpr std::size_t most_tried = 100;
     std::size_t tried = 0;
     for (const auto& file : files_.newest_snapshots()) {
-      const bool valid = looks_valid(file.path) && tried++ < most_tried;
+      const bool valid = looks_valid(file.path);
+      const bool tries = valid && tried++ < most_tried;
       try {
         SnapshotEnd end;
         if (base_) {
@@ -267,7 +268,7 @@ class Checker {
                .to = file.zxid,
                .problem = "the name does not say how it is packed, so servers pass it over",
                .remedy = "end the name in .gz or .snappy as it is packed, and no other"});
-        else
+        else if (tries)
           take_base(file, end.longest);
       } catch (const DamagedSnapshot& damage) {
         const bool was_being_written =

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "txnlog_files.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,6 +153,16 @@ TEST(FileCheck, Snapshots) {
   EXPECT_THAT(check(directory).texts(),
               HasSubstr("changed up to 0x9, and the logs do not reach that far"));
   EXPECT_TRUE(check(directory).starts());
+}
+
+TEST(FileCheck, MoreSnapshotsThanServersTryAreNoProblem) {
+  const LogDirectory directory;
+  constexpr int many = 101;
+  for (int zxid = 1; zxid <= many; ++zxid)
+    directory.write(fmt::format("snapshot.{:x}", zxid), snapshot_bytes({{"/a", "y"}}, zxid));
+  const auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), IsEmpty());
+  EXPECT_EQ(checked.result.snapshots, many);
 }
 
 TEST(FileCheck, ADigestThatDiffersIsNamedOnce) {
