@@ -14,7 +14,7 @@ from load import Load
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from server import Server, class_path, die_with_parent, four_letter_word, server_version  # noqa: E402
+from server import Server, class_path, die_with_parent, four_letter_word, judged_release, needs, server_version  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 ZKSH = os.environ.get("ZKSH", str(HERE.parents[1] / "build" / "zksh"))
@@ -180,20 +180,23 @@ def check_agrees(data, trees, scratch, say):
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(data, f"{copy}/data")
     last, mismatches = trees.load(f"{copy}/data", f"{scratch}/none")
+    starts = judged_release() in checked["versions"]
     if last is None:  # since CVE-2024-23944 was mended, a server may refuse its own fuzzy snapshot
         say(f"a server does not start: {mismatches}")
-        return []
+        return [f"{data}: --check: {checked}; a server does not start: {mismatches}"] if starts else []
     server = Server({**CONFIG, "4lw.commands.whitelist": "*"})
     server.directory = copy
     with server.start(300):
         metrics = four_letter_word(server.port, "mntr")
+        zxid = int(re.search(r"Zxid: 0x(\w+)", four_letter_word(server.port, "srvr")).group(1), 16)
         found = re.search(r"zk_digest_mismatches_count\t(\d+)", metrics)
     told = int(found.group(1)) if found else 0
-    if told != len(mismatches):
+    # It also counts those of transactions of its own, as it ends the sessions that were left.
+    if told < len(mismatches) or (told > len(mismatches) and zxid == last):
         failures.append(f"{data}: the server found {told} digests that differ, its classes {mismatches}")
-    if not checked["starts"] or int(checked["zxid"], 16) != last:
+    if not starts or int(checked["zxid"], 16) != last:
         failures.append(f"{data}: --check: {checked}; a server starts with {hex(last)}")
-    if checked["problemCount"]:
+    if checked["problemCount"] and checked["starts"]:  # else they may be those of other versions
         failures.append(f"{data}: --check found problems, a server {[hex(one) for one in mismatches]}: "
                         + zksh("txns", "--in", data, "--check", status=(0, 1)).stdout)
     say(f"{checked['zxid']}: digests compared {checked['digests']}, problems {checked['problemCount']}; "

@@ -4,9 +4,10 @@ import shutil
 import tempfile
 import unittest
 
-from proof import prove_kills, prove_snapshots
+from proof import needs, prove_kills, prove_snapshots
 
 
+@needs(3, 6)  # whose classes ServerTree.java uses
 @unittest.skipUnless(shutil.which("javac"), "javac is missing")
 class Short(unittest.TestCase):
     def setUp(self):

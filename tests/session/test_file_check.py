@@ -7,7 +7,7 @@ import struct
 import unittest
 
 from session_case import SessionTest
-from server import Server, four_letter_word, free_port, server_version
+from server import Server, four_letter_word, free_port, judged_release, server_version
 from txnlog_files import (CREATE_CONTAINER, LOG_HEADER, MULTI, SET, SET_ACL, OPEN_ACL, body, create, delete, log, node, record, seal, set_data,
                           snapshot, text)
 from waiting import wait_until
@@ -101,10 +101,6 @@ SINCE_3_5 = {"a container", "a container and no snapshot", "a snapshot under the
 
 
 class FileCheck(SessionTest):
-    def version(self):
-        major, minor, _ = server_version()
-        return next(name for name in ("3.9", "3.8", "3.4") if (major, minor) >= tuple(map(int, name.split("."))))
-
     def serve(self, files):
         """Servers on their own copies of the files, by name; what became of each: None if it serves, else its log."""
         servers = {}
@@ -148,7 +144,7 @@ class FileCheck(SessionTest):
                 with self.subTest(name):
                     files, wrong, words = CASES[name]
                     status, out, verdict = self.check(files, name)
-                    self.assertEqual(self.version() in verdict["versions"], ends[name] is None, f"{out}\n{ends[name]}")
+                    self.assertEqual(judged_release() in verdict["versions"], ends[name] is None, f"{out}\n{ends[name]}")
                     if wrong is not None:
                         self.assertEqual(status, wrong, out)
                     self.assertIn(words, out)

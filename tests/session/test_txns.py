@@ -145,7 +145,7 @@ class Lines(TxnsTest):
         place = self.copied()
         before = [(entry, os.stat(entry).st_mtime_ns) for entry in sorted(glob.glob(place + "/**", recursive=True))]
         self.txns(place=place)
-        self.txns("--check", place=place)
+        self.run_zksh("txns", "--in", place, "--check")
         self.run_zksh("dump", "--in", place, "/")
         self.assertEqual([(entry, os.stat(entry).st_mtime_ns) for entry in sorted(glob.glob(place + "/**", recursive=True))], before)
 
