@@ -10,9 +10,10 @@ sys.path.insert(0, os.path.join(here, "..", "support"))
 from znodes import NO_AUTH, ZnodeError, Znodes
 
 SHIMS = ("zkCli.sh", "zookeeper-client", "zookeeper-shell", "zookeeper-shell.sh")
-# The real zkCli of Debian, with a logger that says nothing: without one it complains on stderr.
+# The real zkCli of Debian, with a logger that says nothing (without one it complains on stderr), and with what Netty needs for TLS.
 REAL = """#!/bin/sh
-java -XX:TieredStopAtLevel=1 -Xshare:auto -cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar \\
+java -XX:TieredStopAtLevel=1 -Xshare:auto -cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar:\\
+/usr/share/java/netty-handler.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar \\
   $CLIENT_JVMFLAGS $JVMFLAGS org.apache.zookeeper.ZooKeeperMain """
 
 

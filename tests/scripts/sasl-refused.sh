@@ -1,5 +1,6 @@
 #!/bin/bash
 # A login that the server does not take: whoever asks whether it worked must hear that it did not.
+umask 077
 cat >jaas.conf <<'X'
 Client {
   org.apache.zookeeper.server.auth.DigestLoginModule required

@@ -91,8 +91,8 @@ class DriverTest(unittest.TestCase):
         for terminal in ("xterm", "dumb"):
             with self.subTest(terminal):
                 child = self.spawn(terminal, "-server", servers)
-                child.expect_exact("WatchedEvent state:SyncConnected type:None path:null\r\n"
-                                   f"[zk: {servers}(CONNECTED) 0] ")
+                child.expect_exact("WatchedEvent state:SyncConnected type:None path:null\r\n")
+                child.expect_exact(f"[zk: {servers}(CONNECTED) 0] ")
                 child.send("ls /zookeeper\r")
                 child.expect_exact(f"ls /zookeeper\r\n[config, quota]\r\n[zk: {servers}(CONNECTED) 1] ")
 
