@@ -452,6 +452,15 @@ void take(const Configuration& config, Arguments& arguments) {
   }
 }
 
+/// The same; but zkCli ends with status 1 if the server or the timeout is malformed. Throws Error.
+void take_as_zkcli(const Configuration& config, Arguments& arguments) {
+  try {
+    take(config, arguments);
+  } catch (const UsageError& error) {
+    throw Error(error.what());
+  }
+}
+
 /// Whether the words are a command with -o json.
 bool is_json_command(const std::vector<std::string>& words) {
   const auto* const command = words.empty() ? nullptr : command_named(words.front());
@@ -560,7 +569,10 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
   // The past is not to be changed by mistake.
   if (given.has("--data") && config["read-only"].origin == "default")
     config.set("read-only", "on", "--data");
-  take(config, arguments);
+  if (arguments.drop_in)
+    take_as_zkcli(config, arguments);
+  else
+    take(config, arguments);
   arguments.sandbox_servers = parse_sandbox(given);
   take_data(given, arguments);
   if (arguments.sandbox_servers > 0 && given.has("--server"))
