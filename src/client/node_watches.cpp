@@ -6,6 +6,7 @@
 #include "client/server_version.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <set>
 
@@ -98,8 +99,25 @@ void NodeWatches::catch_up(const std::stop_token& stop) {
   std::ranges::stable_sort(events_.begin() + noted, events_.end(), {}, &Event::zxid);
 }
 
-/// After a lost connection.
+/// After a lost connection. A server that has just come back may not tell its version at once, and
+/// seems to be older until then.
 void NodeWatches::set_again(const std::stop_token& stop) {
+  constexpr std::chrono::seconds patience{5};
+  constexpr std::chrono::milliseconds pause{200};
+  const auto until = Clock::now() + patience;
+  const auto is_lost = [&](const Monitor::Held& held) {
+    return !is_connected(client_.state(held));
+  };
+  while (try_to_set_again(stop) == code::unimplemented) {
+    if (client_.monitor().wait_until(stop, Clock::now() + pause, is_lost)) return;
+    if (stop.stop_requested()) throw Cancelled();
+    if (Clock::now() > until)
+      throw with_version_for_watches(client_, ZkError(code::unimplemented, roots_.begin()->first));
+  }
+}
+
+/// Returns ok, a code of the connection's failure, or unimplemented.
+int NodeWatches::try_to_set_again(const std::stop_token& stop) {
   try {
     client_.learn_server(roots_.begin()->first, stop);
     std::vector<Sent> sent;
@@ -109,13 +127,16 @@ void NodeWatches::set_again(const std::stop_token& stop) {
     for (auto& [path, root] : roots_) {
       Root now;
       const int result = await_sent(*next++, path, now, stop);
-      if (result != code::ok) throw with_version_for_watches(client_, ZkError(result, path));
+      if (result == code::unimplemented) return result;
+      if (result != code::ok) throw ZkError(result, path);
       root.from = now.from;
       find_missed(path, root, root.from, stop);
     }
     since_.reset();
+    return code::ok;
   } catch (const ZkError& error) {
     if (!is_connection_failure(error.code())) throw;
+    return error.code();
   }
 }
 

@@ -117,6 +117,7 @@ class NodeWatches {
   int await_sent(const Sent& sent, const std::string& path, Root& root,
                  const std::stop_token& stop);
   void set_again(const std::stop_token& stop);
+  int try_to_set_again(const std::stop_token& stop);
   void find_missed(const std::string& path, Root& root, std::int64_t until,
                    const std::stop_token& stop);
   void add_missed(MissedChanges& changes, const std::string& path, Root& root);

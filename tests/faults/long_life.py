@@ -87,7 +87,7 @@ class Life:
             znodes.set("/life/a", value.encode())
         # The job and the printed watch report it in any order.
         self.terminal.read_until(rb"changed\s+/life/a[^\n]*" + value.encode() + rb'"', begin, 60)
-        self.terminal.read_until(rb"WatchedEvent[^\n]*/life/a", begin, 60)
+        self.terminal.read_until(rb"changed\s+/life/a\r?\n", begin, 60)
         self.run("get -w /life/a", value.encode() + rb"\r?\n")
         with Znodes(self.server.address) as znodes:
             held = znodes.children("/life/l")

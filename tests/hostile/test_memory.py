@@ -132,12 +132,6 @@ class Memory(unittest.TestCase):
         self.check("get on piped input", value(b"a text: "), (), SIZE, b"get /a\n")
         self.check("ls on piped input", names(10), (), SIZE // 2, b"ls /a\n")
 
-    def test_watch_refuses_too_many_nodes(self):
-        status, _, err, kib = measure({**names(8), 3: TOP}, ("watch", "-R", "/a"))
-        self.assertEqual(status, 1, err)
-        self.assertRegex(err, rb"cannot watch so many nodes: \d+ of them, up to /a/\d+, take more than 1024 MiB of memory")
-        self.assertLessEqual(kib, 1536 << 10)
-
     def test_dump_refuses_what_apply_cannot_read(self):
         status, _, err, kib = measure(value(b"a text: "), ("dump", "/a"))
         self.assertEqual(status, 1, err)

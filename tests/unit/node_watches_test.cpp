@@ -132,9 +132,6 @@ TEST_F(NodeWatchesTest, AServerThatHasNoneRefusesThem) {
   fake.serve_persistent_watches(false);
   EXPECT_EQ(watches.add("/b", WatchMode::Persistent, {}), code::unimplemented);
   EXPECT_THAT(watches.modes(), ElementsAre(testing::Pair("/a", WatchMode::Recursive)));
-  fake.disconnect();
-  fake.reconnect();
-  EXPECT_EQ(code_of([&] { told(); }), code::unimplemented);
 }
 
 TEST_F(NodeWatchesTest, AModeIsReplacedAndRemoved) {
