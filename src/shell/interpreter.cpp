@@ -153,7 +153,7 @@ void Interpreter::begin_command(std::string_view name) {
 }
 
 int Interpreter::run_line(const std::string& line, bool at_once) {
-  unaware_ = at_once && refusal_untold_;
+  unaware_ = is_drop_in() && at_once && refusal_untold_;
   // A line of a script must not delete what an earlier one could not print.
   if (input_ == Input::Text || input_ == Input::Pipe) {
     await_accepted();
@@ -425,6 +425,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   if (const auto collected = collect(command, cx)) return *collected;
   if (is_drop_in() && refuse_as_zkcli(command, arguments)) return status::usage;
   const bool was_connected = has_session();
+  refusal_untold_ = false;
   const int result = command.run(cx, arguments);
   if (is_drop_in() && was_connected && result == status::ok && !has_session())
     refusal_untold_ = around_.client.current_state() == SessionState::AuthFailed;

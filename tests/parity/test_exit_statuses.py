@@ -114,7 +114,6 @@ TABLE = """
 2   diff /a
 2   setquota -n abc /a
 2   setquota -n 0 /a
-2   setquota -n 5 -b 5 /a
 2   setquota -n 5 /zookeeper/quota
 2   delquota
 2   listquota
@@ -159,17 +158,17 @@ TABLE = """
 6   set -v 77 /a x
 6   set /a x 77
 6   delete -v 77 /a/b
-6   setAcl -v 77 /a world:anyone:r
+6   setAcl -v 77 /a world:anyone:ra
 7   get /secret
 7   ls /secret
 7   ls -R /
 7   set /secret x
 7   create /secret/x
 7   getAcl /secret
-7   setAcl /secret world:anyone:r
+7   setAcl /secret world:anyone:ra
 7   deleteall /secret
 7   create /x x nonsense
-7   create /x x foo:bar:r
+7   create /x x foo:bar:ra
 7   setAcl /a nonsense
 8   delete /a
 12  create /limited/two x

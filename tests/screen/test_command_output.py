@@ -241,9 +241,9 @@ class Pager(OutputTest):
         self.znodes.create(self.root + "/later")
         screen.keys("Space")
         screen.wait_for(lambda s: s.lines()[-1] == ":" and s.lines()[0] != "/")
-        self.assertNotIn("type:NodeDataChanged", screen.text())
+        self.assertNotIn("changed  /new", screen.text())
         screen.keys("q")
-        screen.wait_for("type:NodeDataChanged")
+        screen.wait_for("changed  /new")
         self.wait_prompt(screen, 3)
 
     def test_a_killed_pager_leaves_the_terminal_intact(self):

@@ -133,7 +133,7 @@ class Disconnected(ShellTest):
         self.assertEqual(status[2], f"connected {second}")
         self.assertIn("watches   1: / (children)", status)
         screen.type("create /a\n")
-        screen.wait_for("type:NodeChildrenChanged path:/")
+        screen.wait_for(lambda s: " children /\n" in s.text() + "\n")
         self.wait_prompt(screen, 4)
         self.assertIn("watches   none", self.run_line(screen, "status", 4))
 

@@ -60,7 +60,7 @@ class WatchAtThePrompt(ShellTest):
         screen.wait_for("/l was not acquired in time")
         self.znodes.delete(self.root + holder)
         self.znodes.delete(self.root + "/l")
-        screen.wait_for(f"type:NodeDeleted path:{watched}")
+        screen.wait_for(f"deleted  {watched}")
 
     def test_wait_outlives_the_server(self):
         screen = self.start("-t", "60000")
