@@ -8,7 +8,6 @@ Client {
   password="none";
 };
 X
-chmod 600 jaas.conf  # zksh warns where others can read it
 export CLIENT_JVMFLAGS="-Djava.security.auth.login.config=$PWD/jaas.conf"
 if zkCli.sh -server "$ZK" create /no/x y 2>&1; then echo made; else echo "refused: $?"; fi
 printf 'create /no/x y\nget /no/x\n' | zkCli.sh -server "$ZK" 2>&1; echo "piped: $?"

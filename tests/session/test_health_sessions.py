@@ -4,6 +4,7 @@ import os
 import signal
 import unittest
 
+import session_case  # noqa: F401  finds what the tests share
 from ensemble import Ensemble
 from server import Server
 from waiting import wait_until
