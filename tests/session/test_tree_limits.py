@@ -142,7 +142,7 @@ class Hostile(TreeTest):
         """Of few nodes all are listed before any is removed; a part of a long row may be gone by then."""
         paths = self.fill(500, 2)
         closed = "/tree/n0000003"
-        self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
+        self.assertEqual(self.run_zksh("setAcl", "--force", closed, NOBODY)[0], 0)
         for command in (("rmr",), ("rm", "-r")):
             self.assertEqual(self.run_zksh(*command, "/tree"), (7, "", f"Insufficient permission : {closed}\n"))
         for path in set(paths) - {closed}:
@@ -152,7 +152,7 @@ class Hostile(TreeTest):
     def test_a_closed_node_in_a_long_row(self):
         _, others = self.row_with_a_leaf_first()
         closed = "/tree/" + others[60]
-        self.assertEqual(self.run_zksh("setAcl", closed, NOBODY)[0], 0)
+        self.assertEqual(self.run_zksh("setAcl", "--force", closed, NOBODY)[0], 0)
         status, out, err = self.run_zksh("rmr", "/tree")
         self.assertEqual((status, out), (7, ""))
         self.assertRegex(err, r"^(not complete: \d+ of 12001 nodes were deleted; the outcome of 0 more is unknown\n)?"
