@@ -48,8 +48,8 @@ class Sasl(TlsCase):
         """In its place: scripts take the result from below both."""
         events = [f"\nWATCHER::\n\nWatchedEvent state:{state} type:None path:null\n"
                   for state in ("SyncConnected", "SaslAuthenticated")]
-        self.assertEqual(f"Connecting to {self.server.address}\n{''.join(events)}[zookeeper]\n",
-                         self.works("--as", "zkcli", *self.options(), "ls", "/"))
+        self.assertEqual(f"Connecting to {self.server.address}\n{''.join(events)}[]\n",
+                         self.works("--as", "zkcli", *self.options(), "ls", "/zookeeper/quota"))
 
     def shell(self, *words):
         """One that has made /again for its user alone."""
