@@ -37,11 +37,11 @@ class LeaseRenewal {
   /// zksh leaves a server that owes the answer to a check when nothing has been answered for this
   /// time since that answer should have come.
   static constexpr Duration longest_silence(Duration timeout) { return timeout / 16; }
-  /// The least session timeout with which a lock can be held at this distance, rounded up to a
-  /// second; `share` is the reserve's share of the timeout. session_lease.h derives it.
-  static std::chrono::seconds least_timeout(Duration round_trip, double share) {
+  /// The least session timeout with which a lock can be held at this distance; `share` is the
+  /// reserve's share of the timeout. session_lease.h derives it.
+  static Duration least_timeout(Duration round_trip, double share) {
     constexpr double budget = 0.565;
-    return std::chrono::ceil<std::chrono::seconds>(3 * round_trip / (budget - share));
+    return std::chrono::ceil<Duration>(3 * round_trip / (budget - share));
   }
   /// The time between two checks of a holder.
   static constexpr Duration interval(Duration timeout) { return timeout / 12; }

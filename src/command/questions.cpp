@@ -148,8 +148,9 @@ std::optional<bool> Questions::take_typed(int wake_fd) {
     if (key != 0 && (asked.suspended || !owns_terminal(asked.fd))) return std::nullopt;
     if (asked.typed.find('\n') == std::string::npos) {
       if (!is_ready(asked.fd, POLLIN)) return std::nullopt;
+      // What was typed after the key is for the next reader.
       std::array<char, 4096> block{};
-      const auto count = read(asked.fd, block.data(), block.size());
+      const auto count = read(asked.fd, block.data(), key != 0 ? 1 : block.size());
       if (count < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
       asked.over = count <= 0;
       if (asked.over) return false;

@@ -17,12 +17,12 @@ std::string too_far_for_lock(Client& client, BootClock::duration reserve) {
   if (timeout.count() == 0 || !round_trip) return {};
   const auto needed = std::max(reserve, usual_reserve(timeout));
   const auto share = static_cast<double>(needed.count()) / static_cast<double>(timeout.count());
-  const auto least = LeaseRenewal::least_timeout(*round_trip, share);  // in whole seconds
-  const bool is_near = *round_trip <= timeout / 32;
-  if (is_near || timeout >= least) return {};
+  const auto least = LeaseRenewal::least_timeout(*round_trip, share);
+  if (timeout >= least) return {};
   return fmt::format(
       "answers take {} ms; a lock needs -t {}s or more here, and this session has {:g} s",
-      std::chrono::ceil<std::chrono::milliseconds>(*round_trip).count(), least.count(),
+      std::chrono::ceil<std::chrono::milliseconds>(*round_trip).count(),
+      std::chrono::ceil<std::chrono::seconds>(least).count(),
       std::chrono::duration<double>(timeout).count());
 }
 

@@ -311,7 +311,7 @@ class HostileTree(ServerTest):
             shell.type("get /half")
             shell.read_until("half".encode(), len(shell.bytes))
             self.create(f"/{NAMES[0]}/{NAMES[1]}", b"")
-            shell.read_until(rb"path:/rtl\\u202etxt/\\u2066iso\\u2069late")
+            shell.read_until(rb"created  [^\n]*/rtl\\u202etxt/\\u2066iso\\u2069late")
             shell.type("\x15")
             self.enter(shell, f"get {typed('/' + NAMES[0])} # \u202e x &", rb"\[1\] [^\n]*\\u202e")
             shell.read_until(rb"\[1\] (?:done|exited)[^\n]*\\u202e")

@@ -185,7 +185,7 @@ class Events(HintTest):
         for number in range(200):
             self.znodes.create(f"{self.root}/n{number}")
         screen.wait_for(lambda s: "/n199" in s.text(joined=True).replace("\n", "") and shown(s))
-        news = "".join(screen.lines(history=True, joined=True))
+        news = "\n".join(screen.lines(history=True, joined=True))
         for number in range(200):
             self.assertEqual(news.count(f"/n{number}") - sum(
                 news.count(f"/n{number}{digit}") for digit in range(10)), 1, number)
