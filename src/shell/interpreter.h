@@ -150,9 +150,9 @@ class Interpreter {
   bool quit_ = false;
   bool output_refused_ = false;
   bool literal_explained_ = false;
-  /// In zkCli's place, no command has reported that a credential was refused. zkCli does not wait for
-  /// the answer to addauth, nor for the login before its first command, so what it reads before is
-  /// sent, and refused, too.
+  /// In zkCli's place, no command has reported that a credential was refused. zkCli does not wait
+  /// for the answer to addauth, nor for the login before its first command, so what it reads before
+  /// is sent, and refused, too.
   bool refusal_untold_ = true;
   bool unaware_ = false;  ///< the present line is such a one
   std::optional<int> ended_by_;
