@@ -356,8 +356,9 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
   } catch (const ZkError& error) {
     if (as_34 && error.code() == code::no_auth)
       throw Error("Authentication is not valid : " + error.path(), error.exit_status());
+    if (error.code() == code::auth_failed) refusal_untold_ = false;
     if (error.code() == code::invalid_state && unaware_) {
-      refusal_untold_ = unaware_ = false;
+      refusal_untold_ = false;
       throw ZkError(code::auth_failed, error.path());
     }
     if (error.code() == code::invalid_state || error.code() == code::closing)
@@ -424,11 +425,7 @@ int Interpreter::run_command(const Command& command, const Words& given) {
   auto cx = context_for(command, given, dry_run ? &*dry_run : nullptr);
   if (const auto collected = collect(command, cx)) return *collected;
   if (is_drop_in() && refuse_as_zkcli(command, arguments)) return status::usage;
-  const bool was_connected = has_session();
-  refusal_untold_ = false;
   const int result = command.run(cx, arguments);
-  if (is_drop_in() && was_connected && result == status::ok && !has_session())
-    refusal_untold_ = around_.client.current_state() == SessionState::AuthFailed;
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && !has_session()) return not_connected();
@@ -583,6 +580,7 @@ int Interpreter::unknown_command(const std::string& typed) {
 }
 
 int Interpreter::not_connected() {
+  refusal_untold_ = false;
   const bool refused = around_.client.current_state() == SessionState::AuthFailed;
   const int result = refused ? status::not_authorised : status::no_connection;
   if (speaks_as_zkcli()) {
