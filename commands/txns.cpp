@@ -382,7 +382,7 @@ std::string_view mode_text(const PastTurn& turn) {
 std::string held_text(const PastTurn& turn, std::int64_t held_for) {
   const auto from = local_time_text(*turn.acquired);
   const auto date = from.substr(0, from.find(' ') + 1);
-  const auto clock = [&](std::string text) {
+  const auto clock = [&](const std::string& text) {
     return text.starts_with(date) ? text.substr(date.size()) : text;
   };
   auto text = fmt::format(", held {} from {}", length_text(held_for),

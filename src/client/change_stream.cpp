@@ -206,8 +206,8 @@ void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
 void ChangeStream::note_differences(const std::stop_token& stop) {
   const auto now = survey(stop);
   // Nodes were deleted before those above them. What may no longer be listed may still be there.
-  for (auto node = known_.rbegin(); node != known_.rend(); ++node)
-    if (!now.contains(node->first)) due_.push_back({.path = node->first});
+  for (auto node = known_.end(); node != known_.begin();)
+    if (--node; !now.contains(node->first)) due_.push_back({.path = node->first});
   std::vector<std::pair<std::int64_t, std::string>> changed;
   for (const auto& [path, stat] : now) {
     const auto known = known_.find(path);

@@ -216,12 +216,10 @@ class Judge {
     const bool answers = std::ranges::any_of(health_.members, &MemberHealth::answers);
     if (!answers)
       lacks = health_.members.size() == 1 ? "the server does not answer" : "no server answers";
-    else if (hang_without_leader())
-      lacks = "no leader answers";
-    else if (voting_ < health_.quorum && (all_asked_ || voting_ == 0))
+    else if (!hang_without_leader() && voting_ < health_.quorum && (all_asked_ || voting_ == 0))
       lacks = fmt::format("{} serve{}, but {} must", counted(voting_, "voting member"),
                           voting_ == 1 ? "s" : "", health_.quorum);
-    else if (health_.leader.empty() && !health_.problems.empty())
+    else if (hang_without_leader() || (health_.leader.empty() && !health_.problems.empty()))
       lacks = "no leader answers";
     if (!lacks.empty()) {
       health_.verdict = Verdict::NoQuorum;

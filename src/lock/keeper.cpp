@@ -514,7 +514,7 @@ class LockKeeper {
     }
   }
   std::string lost_line(const std::string& reason) const {
-    const auto line = fmt::format("lost {}: {}", lock_.name(), reason);
+    auto line = fmt::format("lost {}: {}", lock_.name(), reason);
     if (!reporter_.changed) return line;
     // At a prompt nobody else notes when it was.
     const auto held =

@@ -69,7 +69,7 @@ std::string watching_request(const std::string& chroot, const std::string& path)
 }
 
 std::vector<std::string> split_watches(std::string_view request) {
-  constexpr std::size_t most_bytes = 128 * 1024;
+  constexpr std::size_t most_bytes = 128UL * 1024;
   constexpr std::size_t size_of_head = 4 + 4 + 8;  // xid, operation, last zxid
   std::vector<std::string> parts;
   if (request.size() <= most_bytes) return parts;  // so is each part

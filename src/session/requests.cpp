@@ -279,9 +279,9 @@ void own_done(const AnswerHeader& answer, const void* data) {
 template <class T, class Result>
 Pending<T> ask_own(Session& session, Session::Handle* on, std::int32_t operation,
                    const std::string& body, Result result,
-                   std::optional<Call::Persistent> persistent = {}) {
+                   const std::optional<Call::Persistent>& persistent = {}) {
   auto call = std::make_unique<OwnCall<T>>();
-  call->persistent = std::move(persistent);
+  call->persistent = persistent;
   if constexpr (std::is_invocable_v<Result, const AnswerHeader&>)
     call->result = std::move(result);
   else

@@ -203,8 +203,8 @@ void prepare_sasl(const SaslSettings& settings) {
                     settings.mechanism));
 }
 
-SaslExchange::SaslExchange(const SaslSettings& settings, const std::string& host)
-    : mechanism_(settings.mechanism), host_(host) {}
+SaslExchange::SaslExchange(const SaslSettings& settings, std::string host)
+    : mechanism_(settings.mechanism), host_(std::move(host)) {}
 
 SaslExchange::~SaslExchange() {
   if (connection_) cyrus_sasl().sasl_dispose(&connection_);
@@ -212,7 +212,7 @@ SaslExchange::~SaslExchange() {
 
 void SaslExchange::advance(const std::shared_ptr<SaslExchange>& exchange,
                            std::optional<std::string> token,
-                           std::function<void(const Step&)> done) {
+                           const std::function<void(const Step&)>& done) {
   try {
     std::thread([exchange, token = std::move(token), done] {
       const auto step = token ? exchange->proceed(*token) : exchange->begin();

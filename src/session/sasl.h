@@ -26,7 +26,7 @@ void prepare_sasl(const SaslSettings& settings);
 class SaslExchange {
  public:
   /// `host` is the server's name, for Kerberos.
-  SaslExchange(const SaslSettings& settings, const std::string& host);
+  SaslExchange(const SaslSettings& settings, std::string host);
   SaslExchange(const SaslExchange&) = delete;
   SaslExchange& operator=(const SaslExchange&) = delete;
   ~SaslExchange();
@@ -42,7 +42,8 @@ class SaslExchange {
   /// of its own, since it may ask a KDC, for half a minute, or look up this machine's name. Calls
   /// `done` there; at once if there can be no thread. One step at a time.
   static void advance(const std::shared_ptr<SaslExchange>& exchange,
-                      std::optional<std::string> token, std::function<void(const Step&)> done);
+                      std::optional<std::string> token,
+                      const std::function<void(const Step&)>& done);
   /// What to tell the user about a step that takes longer than this.
   static std::string no_answer(const SaslSettings& settings, std::chrono::seconds waited);
 

@@ -281,14 +281,21 @@ std::string version_text() {
                      client_library_version(), compiler);
 }
 
-/// The number of servers; 0: none.
-int parse_sandbox(const GivenOptions& given) {
+/// How many servers, and of which ZooKeeper.
+void take_sandbox(const GivenOptions& given, Arguments& arguments) {
+  const auto* const zookeeper = given.find("--zookeeper");
   const auto* const text = given.find("--sandbox");
-  if (text == nullptr) return 0;
+  if (text == nullptr) {
+    if (zookeeper != nullptr) throw UsageError("--zookeeper needs --sandbox");
+    return;
+  }
   const auto number = text->empty() ? 1 : parse_number(*text, "--sandbox", 1, 5);
   if (number != 1 && number != 3 && number != 5)
     throw UsageError(fmt::format("--sandbox={}: the number of servers must be 1, 3 or 5", number));
-  return static_cast<int>(number);
+  if (given.has("--server"))
+    throw UsageError("--sandbox starts servers of its own; use it without --server");
+  arguments.sandbox_servers = static_cast<int>(number);
+  if (zookeeper != nullptr) arguments.sandbox_zookeeper = with_home(*zookeeper);
 }
 
 /// The files for the sandbox, and their moment. The name of a directory may contain an @.
@@ -573,14 +580,8 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
     take_as_zkcli(config, arguments);
   else
     take(config, arguments);
-  arguments.sandbox_servers = parse_sandbox(given);
+  take_sandbox(given, arguments);
   take_data(given, arguments);
-  if (arguments.sandbox_servers > 0 && given.has("--server"))
-    throw UsageError("--sandbox starts servers of its own; use it without --server");
-  if (const auto* const zookeeper = given.find("--zookeeper")) {
-    if (arguments.sandbox_servers == 0) throw UsageError("--zookeeper needs --sandbox");
-    arguments.sandbox_zookeeper = with_home(*zookeeper);
-  }
   if (arguments.sandbox_servers == 0) {
     const auto* const client_file = given.find("--client-configuration");
     arguments.session.security =

@@ -59,7 +59,7 @@ std::string unreasonable(std::int64_t length) {
 
 Verdict verdict_of(const Flaw& flaw, const Release& release, bool last) {
   const bool long_one = flaw.length < 0 || flaw.length > release.longest;
-  const Verdict too_long{Effect::Exit, unreasonable(flaw.length)};
+  Verdict too_long{Effect::Exit, unreasonable(flaw.length)};
   switch (flaw.kind) {
     case Flaw::Kind::Checksum:
       return long_one ? too_long : Verdict{Effect::Exit, "CRC check failed"};

@@ -73,6 +73,7 @@ std::time_t local_time(std::time_t shown, std::string_view text, std::string_vie
     return local_time_text(time * a_second).substr(0, std::string_view("1970-01-01 00:00").size());
   };
   std::vector<std::string> choices;
+  choices.reserve(times.size());
   for (const auto time : times)
     choices.push_back(exists ? utc(time) : fmt::format("{} ({} here)", utc(time), here(time)));
   throw ValueError(fmt::format("{}: {} {}: write {}", what, text,

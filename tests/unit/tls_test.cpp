@@ -66,17 +66,17 @@ class TlsTest : public testing::Test {
     SSL_CTX_use_PrivateKey(context_.get(), key_.get());
     SSL_CTX_set_tlsext_servername_arg(context_.get(), this);
     SSL_CTX_set_tlsext_servername_callback(context_.get(), &TlsTest::note_name);
-    server_.reset(SSL_new(context_.get()));
-    SSL_set_bio(server_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-    SSL_set_accept_state(server_.get());
-    asked_for_.clear();
+    server.reset(SSL_new(context_.get()));
+    SSL_set_bio(server.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_accept_state(server.get());
+    asked_for.clear();
 
     tls_ = std::make_unique<Tls>(TlsSettings{.on = true, .ca = file_});
-    client_ = std::make_unique<TlsConnection>(*tls_, std::move(hosts), "192.0.2.1:2281");
-    client_->start();
+    client = std::make_unique<TlsConnection>(*tls_, std::move(hosts), "192.0.2.1:2281");
+    client->start();
     for (int i = 0; i < 4; ++i) {
       to_server();
-      SSL_do_handshake(server_.get());
+      SSL_do_handshake(server.get());
       to_client();
     }
   }
@@ -84,34 +84,34 @@ class TlsTest : public testing::Test {
   std::string failure(const std::string& subject, const std::string& names,
                       std::vector<std::string> hosts) {
     connect(subject, names, std::move(hosts));
-    EXPECT_EQ(client_->is_ready(), client_->failure().empty());
-    return client_->failure();
+    EXPECT_EQ(client->is_ready(), client->failure().empty());
+    return client->failure();
   }
 
   /// What the client has written.
   std::string to_server() {
-    const auto bytes = std::exchange(client_->output(), {});
-    BIO_write(SSL_get_rbio(server_.get()), bytes.data(), static_cast<int>(bytes.size()));
+    auto bytes = std::exchange(client->output(), {});
+    BIO_write(SSL_get_rbio(server.get()), bytes.data(), static_cast<int>(bytes.size()));
     return bytes;
   }
 
   void to_client() {
-    std::string bytes(BIO_ctrl_pending(SSL_get_wbio(server_.get())), '\0');
+    std::string bytes(BIO_ctrl_pending(SSL_get_wbio(server.get())), '\0');
     if (bytes.empty()) return;
-    BIO_read(SSL_get_wbio(server_.get()), bytes.data(), static_cast<int>(bytes.size()));
-    client_->receive(bytes);
+    BIO_read(SSL_get_wbio(server.get()), bytes.data(), static_cast<int>(bytes.size()));
+    client->receive(bytes);
   }
 
   void TearDown() override { std::filesystem::remove(file_); }
 
-  Ssl server_{};
-  std::unique_ptr<TlsConnection> client_{};
-  std::string asked_for_{};  ///< the server name that the client has sent
+  Ssl server{};
+  std::unique_ptr<TlsConnection> client{};
+  std::string asked_for{};  ///< the server name that the client has sent
 
  private:
   static int note_name(SSL* ssl, int* /*alert*/, void* test) {
     const char* const name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-    static_cast<TlsTest*>(test)->asked_for_ = name ? name : "";
+    static_cast<TlsTest*>(test)->asked_for = name ? name : "";
     return SSL_TLSEXT_ERR_OK;
   }
 
@@ -123,7 +123,7 @@ class TlsTest : public testing::Test {
 
 TEST_F(TlsTest, ANameWithAFinalDot) {
   EXPECT_EQ(failure("x", "DNS:zk1.test", {"zk1.test."}), "");
-  EXPECT_EQ(asked_for_, "zk1.test");
+  EXPECT_EQ(asked_for, "zk1.test");
   EXPECT_EQ(failure("x", "DNS:zk2.test", {"zk1.test."}),
             "TLS: the server's certificate is not for zk1.test, but for zk2.test");
 }
@@ -143,12 +143,12 @@ TEST_F(TlsTest, TheSubjectCountsOnlyAlone) {
 
 TEST_F(TlsTest, AddressesAndOneOfSeveralHosts) {
   EXPECT_EQ(failure("x", "IP:192.0.2.1", {"192.0.2.1"}), "");
-  EXPECT_EQ(asked_for_, "");
+  EXPECT_EQ(asked_for, "");
   EXPECT_EQ(failure("x", "IP:192.0.2.1", {"zk1.test", "192.0.2.1"}), "");
   EXPECT_EQ(failure("x", "DNS:zk1.test", {"192.0.2.1", "zk1.test"}), "");
   EXPECT_NE(failure("x", "IP:192.0.2.2", {"192.0.2.1"}), "");
   EXPECT_EQ(failure("x", "IP:fe80::1", {"fe80::1%eth0"}), "");
-  EXPECT_EQ(asked_for_, "");
+  EXPECT_EQ(asked_for, "");
 }
 
 /// The kinds of the TLS records.
@@ -165,12 +165,12 @@ std::string kinds_of(const std::string& records) {
 
 TEST_F(TlsTest, ARequestIsSentThoughTheServerWantsAnotherHandshake) {
   ASSERT_EQ(failure("zk1.test", "", {"zk1.test"}), "");
-  ASSERT_EQ(SSL_renegotiate(server_.get()), 1);
-  SSL_do_handshake(server_.get());
+  ASSERT_EQ(SSL_renegotiate(server.get()), 1);
+  SSL_do_handshake(server.get());
   to_client();
   std::string answer(16, '\0');
-  EXPECT_EQ(client_->read(answer.data(), answer.size()), -1);
-  client_->write("request");
+  EXPECT_EQ(client->read(answer.data(), answer.size()), -1);
+  client->write("request");
   EXPECT_EQ(kinds_of(to_server()), "21 23");  // an alert, and data
 }
 

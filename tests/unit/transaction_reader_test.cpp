@@ -31,6 +31,7 @@ Reading read(const DataFiles& files, std::int64_t from = INT64_MIN) {
 
 std::string log_of(const std::vector<std::int64_t>& zxids, const std::string& data = "x") {
   std::vector<std::string> bodies;
+  bodies.reserve(zxids.size());
   for (const auto zxid : zxids) bodies.push_back(set_body(zxid, "/a", data, 1));
   return log_bytes(bodies, 40);
 }
