@@ -563,7 +563,8 @@ int run(Context& cx, const Args& a) {
   if (a.check && a.last) throw UsageError("--check names all problems: no -n with it");
   if (a.check) return run_check(cx, files);
   if (files.logs().empty())
-    throw Error(fmt::format("there are no transaction logs in {}", files.places_text()));
+    throw Error(fmt::format("there are no transaction logs in {}{}", files.places_text(),
+                            files.other_half()));
   if (a.by) return run_by(cx, a, files);
   return a.locks ? run_locks(cx, a, files) : run_lines(cx, a, files);
 }

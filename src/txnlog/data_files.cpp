@@ -47,24 +47,60 @@ void sort_files(std::vector<DataFiles::File>& files) {
   });
 }
 
-/// What to say of the directories below the places that look like a server's data or logs; empty
-/// if there are none.
-std::string data_below(const std::vector<std::string>& places) {
-  constexpr std::size_t most = 4;
-  std::vector<std::string> found;
-  for (const auto& place : places) {
-    std::error_code problem;
-    fs::directory_iterator entries(place, problem);
-    for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
-      std::error_code gone;
-      if (fs::is_directory(entries->path() / "version-2", gone))
-        found.push_back(entries->path().string());
+constexpr std::string_view log_name = "log.";
+constexpr std::string_view snapshot_name = "snapshot.";
+
+/// A directory that looks like a server's dataDir or dataLogDir.
+struct Candidate {
+  std::string path{};
+  bool logs = false;
+  bool snapshots = false;
+};
+
+/// Those in a directory.
+std::vector<Candidate> candidates_in(const fs::path& directory) {
+  std::vector<Candidate> found;
+  std::error_code problem;
+  for (fs::directory_iterator entries(directory, problem);
+       !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
+    std::error_code gone;
+    if (!fs::is_directory(entries->path() / "version-2", gone)) continue;
+    Candidate candidate{.path = entries->path().string()};
+    for (fs::directory_iterator files(entries->path() / "version-2", gone);
+         !gone && files != fs::directory_iterator(); files.increment(gone)) {
+      const auto name = files->path().filename().string();
+      candidate.logs = candidate.logs || name.starts_with(log_name);
+      candidate.snapshots = candidate.snapshots || name.starts_with(snapshot_name);
     }
+    found.push_back(std::move(candidate));
   }
+  std::ranges::sort(found, {}, &Candidate::path);
+  return found;
+}
+
+/// ", here A and B"; empty if there are none.
+std::string here_text(const std::vector<std::string>& found) {
+  constexpr std::size_t most = 4;
   if (found.empty()) return {};
-  std::ranges::sort(found);
   const auto shown = std::span(found).first(std::min(found.size(), most));
   return fmt::format(", here {}{}", fmt::join(shown, " and "), found.size() > most ? " and …" : "");
+}
+
+/// What to name in place of directories that have neither logs nor snapshots.
+std::string advice_below(const std::vector<std::string>& places) {
+  std::vector<std::string> found;
+  bool logs_apart = false;
+  bool snapshots_apart = false;
+  for (const auto& place : places)
+    for (auto& candidate : candidates_in(place)) {
+      logs_apart = logs_apart || (candidate.logs && !candidate.snapshots);
+      snapshots_apart = snapshots_apart || (candidate.snapshots && !candidate.logs);
+      found.push_back(std::move(candidate.path));
+    }
+  return fmt::format(
+      "name a server's {}{}",
+      logs_apart && snapshots_apart ? "dataDir and its dataLogDir, both" : "dataDir or dataLogDir",
+      here_text(found));
 }
 
 /// The last transaction of each epoch after which a server's logs go on with the first of a later
@@ -107,9 +143,6 @@ std::map<std::int64_t, std::int64_t> agreed_ends(const std::vector<DataFiles::Fi
   return ends;
 }
 
-constexpr std::string_view log_name = "log.";
-constexpr std::string_view snapshot_name = "snapshot.";
-
 }  // namespace
 
 DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places)) {
@@ -117,9 +150,7 @@ DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places
   refresh();
   if (!logs_.empty() || !snapshots_.empty()) return;
   const auto none = fmt::format("there are no transaction logs or snapshots in {}", places_text());
-  if (unusable_.empty())
-    throw ValueError(
-        fmt::format("{}; name a server's dataDir or dataLogDir{}", none, data_below(places_)));
+  if (unusable_.empty()) throw ValueError(fmt::format("{}; {}", none, advice_below(places_)));
   throw ValueError(
       fmt::format("{}: {}: {}", none, unusable_.front().file.path, unusable_.front().problem));
 }
@@ -128,6 +159,22 @@ bool DataFiles::was_agreed(std::int64_t zxid) const {
   if (!agreed_) agreed_ = agreed_ends(logs_, snapshots_);
   const auto end = agreed_->find(epoch_of(zxid));
   return end == agreed_->end() || zxid <= end->second;
+}
+
+std::string DataFiles::other_half() const {
+  const bool logs = logs_.empty();
+  if (logs == snapshots_.empty()) return {};
+  std::vector<std::string> found;
+  for (const auto& place : places_)
+    for (const auto& directory : {fs::path(place), fs::absolute(place).parent_path()})
+      for (auto& candidate : candidates_in(directory))
+        if (candidate.logs == logs && candidate.snapshots != logs &&
+            std::ranges::find(found, candidate.path) == found.end())
+          found.push_back(std::move(candidate.path));
+  if (found.size() > 1) found.clear();  // those of several servers
+  return fmt::format("; if the server has its {}, name that, too{}",
+                     logs ? "logs in a dataLogDir" : "snapshots in another directory, its dataDir",
+                     here_text(found));
 }
 
 std::string DataFiles::places_text() const {

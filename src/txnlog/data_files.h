@@ -55,6 +55,9 @@ class DataFiles {
   /// False for what one server wrote in an epoch, and the others, which elected another leader,
   /// went on without. Reads the logs of several servers at the first call; may throw as LogFile.
   bool was_agreed(std::int64_t zxid) const;
+  /// What to say where something is missing that a server's other directory may have; empty if
+  /// there are both logs and snapshots.
+  std::string other_half() const;
   /// "DIR" or "DIR and DIR", for messages.
   std::string places_text() const;
 

@@ -65,10 +65,10 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
     return;
   }
   if (files.snapshots().empty() || plan.until == INT64_MAX)
-    throw Error(
-        fmt::format("there is no readable snapshot in {} to begin with", files.places_text()));
-  throw Error(fmt::format("there is no readable snapshot of {} or before in {} to begin with",
-                          zxid_text(plan.until), files.places_text()));
+    throw Error(fmt::format("there is no readable snapshot in {} to begin with{}",
+                            files.places_text(), files.other_half()));
+  throw Error(fmt::format("there is no readable snapshot of {} or before in {} to begin with{}",
+                          zxid_text(plan.until), files.places_text(), files.other_half()));
 }
 
 /// The zxid before which transactions are missing after `after`, of which `next` is the next that
@@ -92,11 +92,12 @@ std::string missing_text(std::int64_t after, std::int64_t before) {
                      zxid_text(before));
 }
 
-[[noreturn]] void refuse_gap(const std::vector<Flaw>& flaws, std::int64_t after,
-                             std::int64_t before, const std::string& snapshot) {
-  auto text = missing_text(after, before);
+[[noreturn]] void refuse_gap(const Replay& replay, const DataFiles& files,
+                             const std::vector<Flaw>& flaws, std::int64_t before) {
+  auto text = missing_text(replay.zxid, before);
   if (!flaws.empty()) text += " (" + flaw_text(flaws.back()) + ')';
-  throw Error(fmt::format("{}; they are needed after {}", text, snapshot));
+  throw Error(fmt::format("{}; they are needed after {}{}", text, replay.snapshot.path,
+                          files.other_half()));
 }
 
 /// Refuses unless `next`, the next transaction that the logs have, follows the last that was
@@ -104,7 +105,7 @@ std::string missing_text(std::int64_t after, std::int64_t before) {
 void require_next(const Replay& replay, const DataFiles& files, const std::vector<Flaw>& flaws,
                   std::int64_t next) {
   const auto missing = missing_before(files, replay.zxid, next);
-  if (missing) refuse_gap(flaws, replay.zxid, *missing, replay.snapshot.path);
+  if (missing) refuse_gap(replay, files, flaws, *missing);
   if (next == replay.zxid + 1) return;
   // Before a new epoch, a log without its header is that of a server that died when it began it.
   const auto damage = std::ranges::find_if(flaws, [&](const Flaw& flaw) {
@@ -156,8 +157,8 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
   if (!moment.time) return INT64_MAX;
   const auto begin = begin_of(files, moment);
   if (!begin)
-    throw Error(fmt::format("{} has no transactions at or before {}", files.places_text(),
-                            local_time_text(*moment.time)));
+    throw Error(fmt::format("{} has no transactions at or before {}{}", files.places_text(),
+                            local_time_text(*moment.time), files.other_half()));
   bool damaged = false;
   TransactionReader reader(files, *begin, [&](const Flaw& flaw) {
     damaged = damaged || (!flaw.harmless && !flaw.is_unbegun());
@@ -232,8 +233,8 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
   }
   if (replay.zxid < plan.until) require_next(replay, files, flaws, next);
   if (replay.zxid < plan.until && next == INT64_MAX && plan.until != INT64_MAX)
-    throw Error(fmt::format("the files end at {}, before {}", zxid_text(replay.zxid),
-                            zxid_text(plan.until)));
+    throw Error(fmt::format("the files end at {}, before {}{}", zxid_text(replay.zxid),
+                            zxid_text(plan.until), files.other_half()));
   for (bool more = next != INT64_MAX;
        more && txn.zxid <= written_until(replay.snapshot, replay.end); more = reader.next(txn))
     replay.tree.learn_acls(txn);

@@ -1,0 +1,65 @@
+"""Files from several directories: a server's dataDir and dataLogDir, and those of several members of an ensemble."""
+import os
+import shutil
+import unittest
+
+from session_case import SessionTest
+from txnlog_files import create, log, node, snapshot
+
+
+class JoinedFiles(SessionTest):
+    def write(self, place, files):
+        """A directory with these files in its version-2."""
+        directory = self.file(place)
+        os.makedirs(directory + "/version-2")
+        for name, content in files.items():
+            with open(f"{directory}/version-2/{name}", "wb") as out:
+                out.write(content)
+        return directory
+
+    def past(self, *words, status=0):
+        """What a command prints on its output and its errors."""
+        result, out, err = self.run_zksh(*words, server="127.0.0.1:1")
+        self.assertEqual(result, status, out + err)
+        return out, err
+
+
+class Apart(JoinedFiles):
+    """The logs are in a dataLogDir."""
+
+    def setUp(self):
+        super().setUp()
+        self.parent = self.file("server")
+        self.data = self.write("server/data", {"snapshot.2": snapshot(node("/a")), "snapshot.4": snapshot(node("/a"), node("/b"), node("/c"))})
+        self.logs = self.write("server/logs", {"log.2": log(create(2, "/a"), create(3, "/b"), create(4, "/c"), create(5, "/d"))})
+
+    def test_both_are_read(self):
+        out, _ = self.past("dump", "--in", self.data, "--in", self.logs, "--at", "0x3", "/")
+        self.assertIn("/b\t", out)
+        self.assertNotIn("/c\t", out)
+        self.assertIn("/d\t", self.past("dump", "--in", self.logs, "--in", self.data, "/")[0])
+
+    def test_the_parent_names_both(self):
+        for command in (["txns"], ["dump"]):
+            _, err = self.past(*command, "--in", self.parent, *(["/"] if command == ["dump"] else []), status=2)
+            self.assertIn(f"name a server's dataDir and its dataLogDir, both, here {self.data} and {self.logs}", err)
+
+    def test_one_names_the_other(self):
+        for words in (["txns"], ["dump", "--at", "0x3", "/"], ["dump", "--at", "0x5", "/"], ["dump", "--at", "now", "/"]):
+            _, err = self.past(words[0], "--in", self.data, *words[1:], status=1)
+            self.assertIn(f"if the server has its logs in a dataLogDir, name that, too, here {self.logs}\n", err)
+        _, err = self.past("dump", "--in", self.logs, "/", status=1)
+        self.assertIn(f"its dataDir, name that, too, here {self.data}\n", err)
+
+    def test_logs_in_a_directory_below_the_data(self):
+        shutil.move(self.logs, self.data + "/log")
+        _, err = self.past("dump", "--in", self.data, "--at", "0x3", "/", status=1)
+        self.assertIn(f"name that, too, here {self.data}/log\n", err)
+
+    def test_of_several_servers_none_is_named(self):
+        shutil.copytree(self.logs, self.parent + "/other")
+        self.assertTrue(self.past("txns", "--in", self.data, status=1)[1].endswith("name that, too\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
