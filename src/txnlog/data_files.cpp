@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
+#include "txnlog/agreed_history.h"
 #include "txnlog/log_file.h"
 #include "txnlog/snapshot.h"
 #include "txnlog/transaction.h"
@@ -103,46 +104,6 @@ std::string advice_below(const std::vector<std::string>& places) {
       here_text(found));
 }
 
-/// The last transaction of each epoch after which a server's logs go on with the first of a later
-/// one. Of several servers' logs only: a leader that was cut off may have written more, which the
-/// others, who elected another, do not have. A server that has got a snapshot in place of
-/// transactions does not count; if the others differ, most of them do.
-std::map<std::int64_t, std::int64_t> agreed_ends(const std::vector<DataFiles::File>& files,
-                                                 const std::vector<DataFiles::File>& snapshots) {
-  std::map<std::string, std::vector<const DataFiles::File*>> servers;
-  const auto server_of = [](const DataFiles::File& file) {
-    return fs::path(file.path).parent_path().string();
-  };
-  for (const auto& file : files) servers[server_of(file)].push_back(&file);
-  std::map<std::int64_t, std::int64_t> ends;
-  if (servers.size() < 2) return ends;
-  std::map<std::int64_t, std::map<std::int64_t, int>> claims;
-  for (const auto& [directory, logs] : servers) {
-    std::int64_t last = 0;
-    const auto lacks_more = [&, &server = directory] {
-      return std::ranges::any_of(snapshots, [&](const DataFiles::File& file) {
-        return file.zxid > last && epoch_of(file.zxid) == epoch_of(last) &&
-               server_of(file) == server;
-      });
-    };
-    for (const auto* file : logs) {
-      LogFile log(file->path, {});
-      while (const auto record = log.next()) {
-        const auto zxid = zxid_of(record->body);
-        if (last != 0 && epoch_of(zxid) > epoch_of(last) && counter_of(zxid) == 1 && !lacks_more())
-          ++claims[epoch_of(last)][last];
-        last = std::max(last, zxid);
-      }
-    }
-  }
-  for (const auto& [epoch, votes] : claims) {
-    int most = 0;
-    for (const auto& [zxid, count] : votes)
-      if (count >= std::exchange(most, std::max(most, count))) ends[epoch] = zxid;
-  }
-  return ends;
-}
-
 }  // namespace
 
 DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places)) {
@@ -156,9 +117,17 @@ DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places
 }
 
 bool DataFiles::was_agreed(std::int64_t zxid) const {
-  if (!agreed_) agreed_ = agreed_ends(logs_, snapshots_);
+  if (!agreed_) agreed_ = agreed_ends(*this);
   const auto end = agreed_->find(epoch_of(zxid));
   return end == agreed_->end() || zxid <= end->second;
+}
+
+DataFiles DataFiles::that_end(std::map<std::int64_t, std::int64_t> ends,
+                              std::int64_t last_snapshot) const {
+  auto files = *this;
+  std::erase_if(files.snapshots_, [&](const File& file) { return file.zxid > last_snapshot; });
+  files.agreed_ = std::move(ends);
+  return files;
 }
 
 std::string DataFiles::other_half() const {
@@ -222,7 +191,7 @@ void DataFiles::add_directory(const std::string& directory) {
   Epochs epochs{.directory = directory};
   const auto first_line = [](const std::string& path) {
     const auto text = read_file(path);
-    return text.substr(0, text.find('\n'));
+    return text.substr(0, text.find_first_of("\r\n"));
   };
   for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
     const auto name = entries->path().filename().string();
@@ -247,7 +216,8 @@ void DataFiles::add_directory(const std::string& directory) {
     }
     if (name == "currentEpoch") epochs.current = first_line(path);
     if (name == "acceptedEpoch") epochs.accepted = first_line(path);
-    epochs.updating = epochs.updating || name == "currentEpoch.tmp" || name == "updatingEpoch";
+    if (name == "currentEpoch.tmp") epochs.next = first_line(path);
+    epochs.updating = epochs.updating || name == "updatingEpoch";
   }
   if (epochs.current || epochs.accepted) epochs_.push_back(std::move(epochs));
   if (problem) throw ValueError(fmt::format("cannot read {}: {}", directory, problem.message()));

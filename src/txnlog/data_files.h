@@ -34,7 +34,8 @@ class DataFiles {
     std::string directory{};
     std::optional<std::string> current{};  ///< the first line of currentEpoch
     std::optional<std::string> accepted{};
-    bool updating = false;  ///< currentEpoch.tmp or updatingEpoch is there
+    std::optional<std::string> next{};  ///< of currentEpoch.tmp, which servers since 3.5 leave
+    bool updating = false;              ///< the same of earlier ones: updatingEpoch is there
   };
   /// Of each directory that has either; none for a standalone server.
   const std::vector<Epochs>& epochs() const { return epochs_; }
@@ -55,6 +56,9 @@ class DataFiles {
   /// False for what one server wrote in an epoch, and the others, which elected another leader,
   /// went on without. Reads the logs of several servers at the first call; may throw as LogFile.
   bool was_agreed(std::int64_t zxid) const;
+  /// The same files as if these were the last transactions of their epochs that were agreed on,
+  /// without the snapshots after one.
+  DataFiles that_end(std::map<std::int64_t, std::int64_t> ends, std::int64_t last_snapshot) const;
   /// What to say where something is missing that a server's other directory may have; empty if
   /// there are both logs and snapshots.
   std::string other_half() const;
@@ -73,7 +77,7 @@ class DataFiles {
   std::vector<Misnamed> misnamed_{};
   std::vector<Unusable> unusable_{};
   std::vector<Epochs> epochs_{};
-  /// Of each epoch the last transaction that was agreed on, if a later epoch shows it.
+  /// See agreed_ends.
   mutable std::optional<std::map<std::int64_t, std::int64_t>> agreed_{};
 };
 

@@ -36,6 +36,7 @@ struct Release {
   bool removes_empty_log;  ///< a last one without a byte
   bool reads_endings;      ///< takes log.5.old for log.5, and packed snapshots
   bool wants_acls;         ///< of each node that is changed (CVE-2024-23944)
+  bool reads_digest;       ///< behind a snapshot's nodes, unless it is told not to
   bool starts = true;
   std::optional<std::int64_t> base{};  ///< the zxid of the snapshot that it loads
 };
@@ -252,11 +253,19 @@ class Checker {
       const bool valid = looks_valid(file.path);
       const bool tries = valid && tried++ < most_tried;
       try {
-        SnapshotEnd end;
-        if (base_) {
-          end = read_snapshot(file.path, {}, plan_.stop);
-        } else {
-          end_ = end = tree_.load(file.path, plan_.stop);
+        const auto end =
+            base_ ? read_snapshot(file.path, {}, plan_.stop) : tree_.load(file.path, plan_.stop);
+        if (!was_agreed(files_, file, end)) {
+          add({.file = file.path,
+               .from = file.zxid,
+               .to = file.zxid,
+               .problem = "it has transactions that were never agreed on",
+               .remedy = "nothing to do: the server drops it when it joins the others again",
+               .harmless = true});
+          continue;
+        }
+        if (!base_) {
+          end_ = end;
           base_ = file;
           digests_ = {end_, file.zxid};
         }
@@ -269,20 +278,9 @@ class Checker {
                .problem = "the name does not say how it is packed, so servers pass it over",
                .remedy = "end the name in .gz or .snappy as it is packed, and no other"});
         else if (tries)
-          take_base(file, end.longest);
+          take_base(file, end);
       } catch (const DamagedSnapshot& damage) {
-        const bool was_being_written =
-            damage.is_cut_off() && (base_ || file.path != files_.snapshots().front().path);
-        add({.file = file.path,
-             .offset = damage.offset(),
-             .from = file.zxid,
-             .to = file.zxid,
-             .problem = damage.problem(),
-             .remedy = was_being_written
-                           ? "nothing to do: the server was stopped while it wrote it, and servers "
-                             "take another and the logs after it"
-                           : snapshot_remedy(file),
-             .harmless = was_being_written});
+        add_damage(file, damage, tries);
       }
     }
     if (base_) result_.zxid = base_->zxid;
@@ -294,27 +292,60 @@ class Checker {
     return !path.ends_with(".gz") && !path.ends_with(".snappy");
   }
 
-  void take_base(const DataFiles::File& file, std::size_t longest) {
-    const auto length = static_cast<std::int64_t>(longest);
+  static bool looks_at(const Release& release, const DataFiles::File& snapshot) {
+    return !release.base && (release.reads_endings || is_plain(snapshot.path));
+  }
+
+  void take_base(const DataFiles::File& file, const SnapshotEnd& end) {
+    const auto length = static_cast<std::int64_t>(end.longest);
+    const bool without_digest = end.last_zxid && !end.digest_zxid;
+    bool passed_over = false;
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
-      if (!release.reads_endings && !is_plain(file.path)) continue;
-      if (length > release.longest && is_judged(release))
+      if (!looks_at(release, file)) continue;
+      if (without_digest && release.reads_digest)
+        passed_over = true;
+      else if (length > release.longest && is_judged(release))
         refuse.push_back(release.name);
-      else if (length <= release.longest && !release.base)
+      else if (length <= release.longest)
         release.base = file.zxid;
     }
     if (!refuse.empty() && file.path == base_->path) long_snapshot_ = length;
+    without_digest_ = without_digest_ || (passed_over && file.path == base_->path);
   }
 
-  std::string snapshot_remedy(const DataFiles::File& file) const {
+  void add_damage(const DataFiles::File& file, const DamagedSnapshot& damage, bool tries) {
+    const bool was_being_written =
+        damage.is_cut_off() && (base_ || file.path != files_.snapshots().front().path);
+    bool ends = false;
+    if (!damage.last_words().empty() && tries)
+      for (auto& release : releases_) {
+        if (!looks_at(release, file)) continue;
+        release.starts = false;
+        ends = true;
+      }
+    add({.file = file.path,
+         .offset = damage.offset(),
+         .from = file.zxid,
+         .to = file.zxid,
+         .problem = damage.problem() + (ends ? fmt::format(" (\"{}\")", damage.last_words()) : ""),
+         .remedy = was_being_written
+                       ? "nothing to do: the server was stopped while it wrote it, and servers "
+                         "take another and the logs after it"
+                       : snapshot_remedy(file, ends),
+         .harmless = was_being_written});
+  }
+
+  std::string snapshot_remedy(const DataFiles::File& file, bool ends) const {
     if (base_) return "remove the file; there is a newer one";
     const bool older = std::ranges::any_of(
         files_.snapshots(), [&](const DataFiles::File& one) { return one.zxid < file.zxid; });
-    return fmt::format("{}; {}", other_files,
-                       older ? "servers take an older snapshot and the logs after it, and what "
-                               "these lack is missing"
-                             : "there is no older snapshot for servers to begin with");
+    if (!older)
+      return fmt::format("{}; there is no older snapshot for servers to begin with", other_files);
+    return fmt::format(
+        "{}; {}servers take an older snapshot and the logs after it, and what these "
+        "lack is missing",
+        other_files, ends ? "without this file, " : "");
   }
 
   /// Of each version, whether it has a snapshot to begin with.
@@ -350,6 +381,16 @@ class Checker {
            .problem = fmt::format("a value of {} bytes, longer than servers take (\"{}\"): {}",
                                   long_snapshot_, unreasonable(long_snapshot_), limits_text()),
            .remedy = flag_text(long_snapshot_)});
+      return;
+    }
+    if (without_digest_) {
+      add({.file = base_->path,
+           .from = base_->zxid,
+           .to = base_->zxid,
+           .problem = "it has a last zxid and no digest, and servers that want one find a wrong "
+                      "checksum",
+           .remedy = "start servers with -Dzookeeper.digest.enabled=false, as the one that wrote "
+                     "it was"});
       return;
     }
     if (refuse.empty()) return;
@@ -455,15 +496,23 @@ class Checker {
 
   void check_name(const DataFiles::File& file) {
     LogFile log(file.path, {});
-    const auto first = log.next();
-    if (!first || zxid_of(first->body) <= file.zxid || first->offset > log_header_size) return;
+    const auto record = log.next();
+    if (!record || record->offset > log_header_size) return;
+    const auto first = zxid_of(record->body);
+    if (first <= file.zxid) return;
+    // A server begins with the log that by its name may have what follows the snapshot.
+    const bool hides = std::ranges::any_of(releases_, [&](const Release& release) {
+      if (!release.base || file.zxid > *release.base) return false;
+      return reads(file.path, release) ? first > *release.base + 1 : first > *release.base;
+    });
     add({.file = file.path,
          .from = file.zxid,
-         .to = zxid_of(first->body) - 1,
-         .problem = fmt::format("the first transaction is {}, not the one in its name",
-                                zxid_text(zxid_of(first->body))),
+         .to = first - 1,
+         .problem =
+             fmt::format("the first transaction is {}, not the one in its name{}", zxid_text(first),
+                         hides ? ", for which servers pass over transactions that they need" : ""),
          .remedy = "give the file its name back: servers find logs by it",
-         .harmless = true});
+         .harmless = !hides});
   }
 
   /// The first transaction of all, if it is after the snapshot.
@@ -731,34 +780,73 @@ class Checker {
   }
 
   /// A number as QuorumPeer.readLongFromFile reads it.
-  static std::optional<std::int64_t> epoch_in(const std::optional<std::string>& text) {
-    return text ? number_in<std::int64_t>(*text) : std::nullopt;
+  static std::optional<std::int64_t> epoch_in(std::string_view text) {
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    return number_in<std::int64_t>(text);
+  }
+
+  struct EpochFault {
+    std::string problem{};
+    std::string remedy{};
+    std::vector<std::string_view> versions{};
+  };
+
+  /// QuorumPeer.loadDataBase. `epoch`: of the last transaction, which is taken for what is missing.
+  static std::optional<EpochFault> epoch_fault(const DataFiles::Epochs& epochs, std::int64_t epoch,
+                                               const Release& release) {
+    auto current = epoch;
+    auto accepted = epoch;
+    for (const auto& [name, text, number] :
+         {std::tuple("currentEpoch", &epochs.current, &current),
+          std::tuple("acceptedEpoch", &epochs.accepted, &accepted),
+          std::tuple("currentEpoch.tmp", &epochs.next, &current)}) {
+      if (!*text || (text == &epochs.next && (!release.reads_endings || current >= epoch)))
+        continue;
+      const auto read = epoch_in(**text);
+      if (!read)
+        return EpochFault{fmt::format("{} holds \"{}\", not a number", name, **text),
+                          fmt::format("write {} to it, the epoch of the last transaction", epoch)};
+      *number = *read;
+    }
+    if (!release.reads_endings && epochs.updating) current = std::max(current, epoch);
+    const bool completed = release.reads_endings && epochs.next;
+    if (current < epoch && !completed)
+      return EpochFault{
+          fmt::format("currentEpoch is {}, older than the epoch of the last transaction, {}",
+                      current, epoch),
+          fmt::format("write {} to currentEpoch, and to acceptedEpoch if that is less: the "
+                      "server was killed while it wrote it",
+                      epoch)};
+    if (accepted < current)
+      return EpochFault{
+          fmt::format("acceptedEpoch is {}{}, less than {}{}, {}", accepted,
+                      epochs.accepted ? "" : " for servers, since it is missing",
+                      epochs.current ? "currentEpoch" : "the epoch of the last transaction",
+                      completed ? " will be" : "", current),
+          fmt::format("write {} to acceptedEpoch", current)};
+    return std::nullopt;
   }
 
   void check_epochs() {
     for (const auto& epochs : files_.epochs()) {
-      const auto fail = [&](std::string problem, std::string remedy) {
-        for (auto& release : releases_) release.starts = false;
-        add({.file = epochs.directory, .problem = std::move(problem), .remedy = std::move(remedy)});
-      };
       const auto epoch = epoch_of(last_zxid_of(epochs.directory));
-      const auto current = epoch_in(epochs.current);
-      const auto accepted = epoch_in(epochs.accepted);
-      for (const auto& [name, text, number] :
-           {std::tuple("currentEpoch", epochs.current, current),
-            std::tuple("acceptedEpoch", epochs.accepted, accepted)})
-        if (text && !number)
-          fail(fmt::format("{} holds \"{}\", not a number", name, *text),
-               fmt::format("write {} to it, the epoch of the last transaction", epoch));
-      if (current && *current < epoch && !epochs.updating)
-        fail(fmt::format("currentEpoch is {}, older than the epoch of the last transaction, {}",
-                         *current, epoch),
-             fmt::format("write {} to currentEpoch, and to acceptedEpoch if that is less: the "
-                         "server was killed while it wrote it",
-                         epoch));
-      if (current && accepted && *accepted < *current)
-        fail(fmt::format("acceptedEpoch is {}, less than currentEpoch, {}", *accepted, *current),
-             fmt::format("write {} to acceptedEpoch", *current));
+      std::vector<EpochFault> faults;
+      std::size_t judged = 0;
+      for (auto& release : releases_) {
+        if (!is_judged(release)) continue;
+        ++judged;
+        auto fault = epoch_fault(epochs, epoch, release);
+        if (!fault) continue;
+        release.starts = false;
+        auto same = std::ranges::find(faults, fault->problem, &EpochFault::problem);
+        if (same == faults.end()) same = faults.insert(same, std::move(*fault));
+        same->versions.push_back(release.name);
+      }
+      for (auto& fault : faults) {
+        if (fault.versions.size() < judged)
+          fault.problem += ": " + servers(fault.versions, "do not start");
+        add({.file = epochs.directory, .problem = fault.problem, .remedy = fault.remedy});
+      }
     }
   }
 
@@ -787,19 +875,22 @@ class Checker {
                        .needs_snapshot = false,
                        .removes_empty_log = false,
                        .reads_endings = false,
-                       .wants_acls = false},
+                       .wants_acls = false,
+                       .reads_digest = false},
                       {.name = "3.8",
                        .longest = 2 * max_buffer,
                        .needs_snapshot = true,
                        .removes_empty_log = false,
                        .reads_endings = true,
-                       .wants_acls = true},
+                       .wants_acls = true,
+                       .reads_digest = true},
                       {.name = "3.9",
                        .longest = 2 * max_buffer,
                        .needs_snapshot = true,
                        .removes_empty_log = true,
                        .reads_endings = true,
-                       .wants_acls = true}}};
+                       .wants_acls = true,
+                       .reads_digest = true}}};
   FileCheckResult result_{};
   PastTree tree_{true};
   std::optional<DataFiles::File> base_{};
@@ -809,6 +900,7 @@ class Checker {
   std::int64_t last_read_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> stopped_{};  ///< where servers stop reading
   std::int64_t long_snapshot_ = 0;  ///< the longest value of the newest, if it is too long
+  bool without_digest_ = false;     ///< the newest has a last zxid, and none
   Finding long_record_{};           ///< the longest that is too long; `to` is its length
   std::size_t long_count_ = 0;
   bool newer_ = false;    ///< there is what servers to 3.4 do not write

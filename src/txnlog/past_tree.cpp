@@ -97,7 +97,7 @@ EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
   }};
   for (auto file = files.snapshots().rbegin(); file != files.snapshots().rend() && from == 0;
        ++file) {
-    if (file->zxid >= zxid) continue;
+    if (file->zxid >= zxid || !files.was_agreed(file->zxid)) continue;
     owners = {};
     try {
       read_snapshot(file->path, visitor, stop);
@@ -181,7 +181,9 @@ SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& s
       .acl = [&](std::int64_t id, std::string_view bytes) { acls_.list(id, bytes); },
       .node =
           [&](SnapshotNode&& node) {
-            const auto* const parent = node.path.empty() ? nullptr : node_at(parent_of(node.path));
+            const bool below_slash = node.path.starts_with("//");  // the root is called ""
+            const auto* const parent =
+                node.path.empty() || below_slash ? nullptr : node_at(parent_of(node.path));
             if (!parent && !node.path.empty())
               throw Error(
                   fmt::format("a node without its parent (\"unable to find parent {} of path {}\")",

@@ -34,7 +34,7 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
       auto tree = PastTree(true);
       const auto end = tree.load(file.path, plan.stop);
       const auto complete = written_until(file, end);
-      if (!files.was_agreed(file.zxid) || !files.was_agreed(complete)) {
+      if (!was_agreed(files, file, end)) {
         if (plan.skipped)
           plan.skipped(fmt::format(
               "{} has transactions that were never agreed on; it is passed over", file.path));
@@ -81,7 +81,7 @@ std::optional<std::int64_t> missing_before(const DataFiles& files, std::int64_t 
   // Whether an epoch had more is not in its logs, but a snapshot shows what there was. That of the
   // beginning of an epoch is of no transaction.
   for (const auto& file : files.snapshots())
-    if (file.zxid > after && file.zxid < next &&
+    if (file.zxid > after && file.zxid < next && files.was_agreed(file.zxid) &&
         (epoch_of(file.zxid) == epoch_of(after) || counter_of(file.zxid) > 0))
       return file.zxid + 1;
   return std::nullopt;
@@ -128,6 +128,11 @@ class PastFile {
     file_.close();
     if (!file_)
       throw Error(fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
+  }
+  /// The same, and keeps only the beginning.
+  void close_at(std::uint64_t size) {
+    close();
+    std::filesystem::resize_file(path_, size);
   }
 
  private:
@@ -244,6 +249,10 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
   return replay;
 }
 
+bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const SnapshotEnd& end) {
+  return files.was_agreed(snapshot.zxid) && files.was_agreed(written_until(snapshot, end));
+}
+
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
                                         std::int64_t reached, bool covered) {
   const auto until = written_until(snapshot, end);
@@ -295,9 +304,9 @@ Replay write_past_files(const DataFiles& files, std::int64_t until,
   past.longest = std::max(longest, past.end.longest);
   if (past.first) return past;  // there is no snapshot
   PastFile snapshot(directory, "snapshot", past.snapshot.zxid);
-  read_snapshot(past.snapshot.path,
-                {.copy = [&](std::string_view bytes) { snapshot.write(bytes); }}, stop);
-  snapshot.close();
+  const auto end = read_snapshot(
+      past.snapshot.path, {.copy = [&](std::string_view bytes) { snapshot.write(bytes); }}, stop);
+  snapshot.close_at(end.whole);
   return past;
 }
 

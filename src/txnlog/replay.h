@@ -63,6 +63,9 @@ bool begins_with_first(const DataFiles& files);
 /// if nothing shows that there was none between the last one and `until`.
 Replay replay(const DataFiles& files, const ReplayPlan& plan);
 
+/// Whether all in a snapshot was agreed on; throws as DataFiles::was_agreed.
+bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const SnapshotEnd& end);
+
 /// What to say of a snapshot ("was written while …") if the tree with it is only about right, since
 /// it was written while others changed the tree: `reached` is the last transaction known, `covered`
 /// whether the logs would show what followed. nullopt: the tree is right.

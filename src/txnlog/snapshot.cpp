@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t piece_size = 256U << 10U;
 constexpr std::uint64_t most_unpacked = 8ULL << 30U;
-constexpr std::string_view snapshot_magic("ZKSN\0\0\0\2", 8);
+constexpr std::string_view snapshot_magic = "ZKSN";
 constexpr std::string_view snappy_magic("\x82SNAPPY\0", 8);
 constexpr std::size_t snappy_header = 16;
 
@@ -101,6 +101,23 @@ std::string unsnapped(std::string_view block) {
   return out;
 }
 
+/// Servers do not pass such a snapshot over, but end.
+class ServersEnd final : public Error {
+ public:
+  ServersEnd(const std::string& problem, std::string words)
+      : Error(problem), words_(std::move(words)) {}
+  const std::string& words() const { return words_; }
+
+ private:
+  std::string words_;
+};
+
+/// The bytes end too early.
+class CutOff final : public Error {
+ public:
+  CutOff() : Error(std::string(DamagedSnapshot::cut_off)) {}
+};
+
 /// Gives the unpacked bytes piece by piece.
 class Unpacking {
  public:
@@ -116,8 +133,28 @@ class Unpacking {
     first_ = true;
   }
 
+  bool is_packed() const { return inflation_ || snappy_; }
+  /// From now on, what cannot be unpacked is the end.
+  void be_lenient() { lenient_ = is_packed(); }
+
   /// Empty at the end. Throws Error.
   const std::string& next() {
+    try {
+      read_next();
+    } catch (const ValueError&) {
+      throw;
+    } catch (const Error&) {
+      if (!lenient_) throw;
+      piece_.clear();
+    }
+    unpacked_ += piece_.size();
+    if (unpacked_ > most_unpacked)
+      throw Error(fmt::format("it holds more than {} GiB", most_unpacked >> 30U));
+    return piece_;
+  }
+
+ private:
+  void read_next() {
     if (inflation_) {
       piece_.resize(piece_size);
       piece_.resize(inflation_->read(piece_.data(), piece_size));
@@ -128,13 +165,8 @@ class Unpacking {
       piece_.resize(piece_size);
       piece_.resize(file_.read(piece_.data(), piece_size));
     }
-    unpacked_ += piece_.size();
-    if (unpacked_ > most_unpacked)
-      throw Error(fmt::format("it holds more than {} GiB", most_unpacked >> 30U));
-    return piece_;
   }
 
- private:
   std::string_view next_raw() {
     if (!std::exchange(first_, false)) {
       packed_.resize(piece_size);
@@ -189,6 +221,7 @@ class Unpacking {
   std::unique_ptr<Inflation> inflation_{};
   std::uint64_t unpacked_ = 0;
   bool snappy_ = false;
+  bool lenient_ = false;
   bool first_ = false;
   bool ended_ = false;
 };
@@ -202,16 +235,24 @@ class SnapshotParser {
 
   SnapshotEnd parse() {
     if (take(snapshot_magic.size()) != snapshot_magic) throw Error("this is not a snapshot");
-    take(sizeof(std::int64_t));
-    for (auto left = count(); left > 0; --left, ++end_.sessions) {
+    integer();
+    long_integer();
+    for (auto left = integer(); left > 0; --left, ++end_.sessions) {
       long_integer();
       integer();
     }
-    for (auto left = count(); left > 0; --left) read_acl();
+    for (auto left = integer(); left > 0; --left) read_acl();
     while (read_node()) ++end_.nodes;
     if (end_.nodes == 0) throw Error("it has no nodes");
     check_seal();
-    read_end();
+    end_.whole = offset_;
+    // Of what follows, servers ask a packed file for no more than there is.
+    unpacking_.be_lenient();
+    try {
+      read_end();
+    } catch (const CutOff&) {
+      if (!unpacking_.is_packed()) throw;
+    }
     return end_;
   }
   std::uint64_t offset() const { return offset_; }
@@ -219,18 +260,13 @@ class SnapshotParser {
  private:
   std::int32_t integer() { return JuteReader(take(sizeof(std::int32_t))).integer(); }
   std::int64_t long_integer() { return JuteReader(take(sizeof(std::int64_t))).long_integer(); }
-  std::int32_t count() {
-    const auto number = integer();
-    if (number < -1) throw Error("a negative number of elements");
-    return number;
-  }
 
   /// The next bytes; valid until the next call. A length is believed as far as there are bytes.
   std::string_view take(std::size_t size) {
     while (piece_.size() - at_ < size) {
       if (stop_.stop_requested()) throw Cancelled();
       const auto& more = unpacking_.next();
-      if (more.empty()) throw Error(std::string(DamagedSnapshot::cut_off));
+      if (more.empty()) throw CutOff();
       if (visitor_.copy) visitor_.copy(more);
       piece_.erase(0, at_);
       at_ = 0;
@@ -263,16 +299,19 @@ class SnapshotParser {
     const auto id = long_integer();
     std::string bytes(take(sizeof(std::int32_t)));
     const auto entries = JuteReader(bytes).integer();
-    if (entries < -1) throw Error("a negative number of elements");
+    if (entries == -1)
+      throw ServersEnd("an ACL that is null",
+                       "Incorrent format of InputArchive when deserialize DataTree - missing acls");
     for (auto left = entries; left > 0; --left) {
       bytes += take(sizeof(std::int32_t));
       for (int texts = 2; texts > 0; --texts) {
         const std::string length(take(sizeof(std::int32_t)));
         const auto size = JuteReader(length).integer();
+        if (size == -1) throw ServersEnd("an ACL with a null scheme or ID", "NullPointerException");
         if (size < -1) throw Error("a negative length");
         bytes += length;
-        bytes += take(static_cast<std::size_t>(std::max(size, 0)));
-        end_.longest = std::max(end_.longest, static_cast<std::size_t>(std::max(size, 0)));
+        bytes += take(static_cast<std::size_t>(size));
+        end_.longest = std::max(end_.longest, static_cast<std::size_t>(size));
       }
     }
     if (visitor_.acl) visitor_.acl(id, bytes);
@@ -311,18 +350,21 @@ class SnapshotParser {
     if (is_at_end()) return;
     fill();
     if (piece_.size() - at_ > last_zxid_part) {
-      end_.digest_zxid = long_integer();
-      const bool number = integer() >= 2;
-      if (number)
-        end_.digest = static_cast<std::uint64_t>(long_integer());
+      const auto zxid = long_integer();
+      std::optional<std::uint64_t> digest;
+      if (integer() >= 2)
+        digest = static_cast<std::uint64_t>(long_integer());
       else
         text();
       check_seal();
+      end_.digest_zxid = zxid;
+      end_.digest = digest;
       if (is_at_end()) return;
     }
-    end_.last_zxid = long_integer();
+    const auto zxid = long_integer();
     check_seal();
-    if (!is_at_end()) throw Error("something follows its end");
+    end_.last_zxid = zxid;
+    if (!unpacking_.is_packed() && !is_at_end()) throw Error("something follows its end");
   }
   /// Reads the rest, which is short.
   void fill() {
@@ -347,14 +389,17 @@ class SnapshotParser {
 }  // namespace
 
 DamagedSnapshot::DamagedSnapshot(const std::string& file, std::uint64_t offset,
-                                 const std::string& problem)
-    : Error(fmt::format("{}:{}: {}", file, offset, problem)), offset_(offset), problem_(problem) {}
+                                 const std::string& problem, std::string last_words)
+    : Error(fmt::format("{}:{}: {}", file, offset, problem)),
+      offset_(offset),
+      problem_(problem),
+      last_words_(std::move(last_words)) {}
 
 bool is_snapshot(const std::string& path) {
   RawFile file(path);
   std::string beginning(snappy_magic.size(), '\0');
   beginning.resize(file.read(beginning.data(), beginning.size()));
-  return beginning.starts_with(snapshot_magic.substr(0, 4)) || beginning.starts_with(gzip_magic) ||
+  return beginning.starts_with(snapshot_magic) || beginning.starts_with(gzip_magic) ||
          beginning.starts_with(snappy_magic);
 }
 
@@ -373,6 +418,8 @@ SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visito
     throw;
   } catch (const ValueError&) {
     throw;  // it cannot be read
+  } catch (const ServersEnd& error) {
+    throw DamagedSnapshot(path, offset, error.what(), error.words());
   } catch (const Error& error) {
     throw DamagedSnapshot(path, offset, error.what());
   }

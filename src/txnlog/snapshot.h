@@ -51,21 +51,28 @@ struct SnapshotEnd {
   std::uint64_t sessions = 0;
   std::uint64_t nodes = 0;
   std::size_t longest = 0;  ///< of its texts and values, in bytes
+  /// The length up to the checksum behind the nodes. What follows depends on the server's version
+  /// and settings; none wants it, and some refuse that of others.
+  std::uint64_t whole = 0;
 };
 
 /// A snapshot is damaged or cut off; the message names the file and the place.
 class DamagedSnapshot final : public Error {
  public:
-  DamagedSnapshot(const std::string& file, std::uint64_t offset, const std::string& problem);
+  DamagedSnapshot(const std::string& file, std::uint64_t offset, const std::string& problem,
+                  std::string last_words = {});
   std::uint64_t offset() const { return offset_; }
   const std::string& problem() const { return problem_; }
   /// Whether it ends too early, as when a server is stopped while it writes it.
   bool is_cut_off() const { return problem_ == cut_off || problem_ == "it is truncated"; }
   static constexpr std::string_view cut_off = "it is cut off";
+  /// Of servers, which end when they come to it; empty if they take an older snapshot.
+  const std::string& last_words() const { return last_words_; }
 
  private:
   std::uint64_t offset_;
   std::string problem_;
+  std::string last_words_;
 };
 
 /// Whether a file begins as a snapshot, packed or not. Throws ValueError if it cannot be read.

@@ -136,7 +136,8 @@ bool parse_transaction(std::string_view body, LoggedTransaction& txn) {
     default:
       txn.operations.emplace_back();
       txn.operations.back().type = txn.type;
-      txn.known = parse_operation(txn.operations.back(), in);
+      // Servers take a check only within a multi.
+      txn.known = parse_operation(txn.operations.back(), in) && txn.type != TxnType::Check;
       if (!txn.known) {
         txn.operations.clear();
         return body.size() >= txn_header_size;

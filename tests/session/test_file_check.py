@@ -8,7 +8,7 @@ import unittest
 
 from session_case import SessionTest
 from server import Server, four_letter_word, free_port, judged_release, server_version
-from txnlog_files import (CREATE_CONTAINER, LOG_HEADER, MULTI, SET, SET_ACL, OPEN_ACL, body, create, delete, log, node, record, seal, set_data,
+from txnlog_files import (CHECK, CREATE_CONTAINER, LOG_HEADER, MULTI, SET, SET_ACL, OPEN_ACL, body, create, delete, log, node, record, seal, set_data,
                           snapshot, text)
 from waiting import wait_until
 
@@ -92,12 +92,24 @@ CASES = {
     "a gap": ({**SOUND, "log.9": log(set_data(9, "/a"))}, 1, "transactions are missing"),
     "all of it twice": ({**SOUND, "log.1": log(*BODIES, *BODIES)}, 0, "written more than once"),
     "some of it twice": ({**SOUND, "log.1": log(*BODIES, *BODIES[:2], create(5, "/n"))}, 1, "out of order"),
+    "a name that hides transactions": ({**SOUND, "log.1": log(*BODIES[:3]), "log.2": log(BODIES[3])}, 1, "servers pass over transactions"),
+    "a packed snapshot without its end": ({"snapshot.2.gz": gzip.compress(SNAPSHOT)[:-5], "log.1": log(*BODIES)}, 0, ""),
+    "a packed snapshot cut in its nodes": ({"snapshot.2.gz": gzip.compress(SNAPSHOT)[:-30], "log.1": log(*BODIES)}, 1,
+                                           "Not able to find valid snapshots"),
+    "a packed snapshot cut in its digest": ({"snapshot.2.gz": gzip.compress(SNAPSHOT + bytes(9)), "log.1": log(*BODIES)}, 0, ""),
+    "a last zxid without a digest": ({"snapshot.2": seal(SNAPSHOT + struct.pack(">q", 2)), "log.1": log(*BODIES)}, 1,
+                                     "zookeeper.digest.enabled=false"),
+    "an ACL that is null": ({"snapshot.0": snapshot(), "snapshot.2": snapshot(acls=[(1, struct.pack(">i", -1))]), "log.1": log(*BODIES)}, 1,
+                            "without this file, servers take an older snapshot"),
+    "another version of a snapshot": ({**SOUND, "snapshot.2": seal(SNAPSHOT[:4] + struct.pack(">i", 3) + SNAPSHOT[8:-13])}, 0, ""),
+    "a check alone": (after_two(body(3, CHECK, text("/a") + struct.pack(">i", 1)), BODIES[3]), 1, "Unsupported Txn with type="),
     "a name too late": ({**SOUND, "log.1": b"", "log.3": log(*BODIES)}, None, ""),
     "no quota": ({"snapshot.2": seal(b"ZKSN" + struct.pack(">iqii", 2, -1, 0, 0) + node("", "") + text("/")), "log.1": log(*BODIES)}, 0, ""),
 }
 # Older servers know no packed snapshots, no endings of names and no containers.
 SINCE_3_5 = {"a container", "a container and no snapshot", "a snapshot under the name of a packed one", "a packed one under that of a plain one",
-             "a log with an ending", "a packed log"}
+             "a log with an ending", "a packed log", "a packed snapshot without its end", "a packed snapshot cut in its nodes",
+             "a packed snapshot cut in its digest", "a last zxid without a digest"}
 
 
 class FileCheck(SessionTest):

@@ -4,7 +4,7 @@ import shutil
 import unittest
 
 from session_case import SessionTest
-from txnlog_files import create, log, node, snapshot
+from txnlog_files import create, log, node, set_data, snapshot
 
 
 class JoinedFiles(SessionTest):
@@ -59,6 +59,33 @@ class Apart(JoinedFiles):
     def test_of_several_servers_none_is_named(self):
         shutil.copytree(self.logs, self.parent + "/other")
         self.assertTrue(self.past("txns", "--in", self.data, status=1)[1].endswith("name that, too\n"))
+
+
+class Members(JoinedFiles):
+    """Of one ensemble, and what one of them wrote without the others."""
+
+    def test_an_epoch_of_one_alone(self):
+        """Its leader wrote, nobody followed, and the others elected another."""
+        agreed = {"snapshot.0": snapshot(), "log.100000001": log(*(create(1 << 32 | number, f"/a{number}") for number in range(1, 4)))}
+        alone = self.write("alone", {**agreed, "log.200000001": log(create(2 << 32 | 1, "/phantom"))})
+        others = self.write("others", {**agreed, "log.300000001": log(create(3 << 32 | 1, "/later"))})
+        out, err = self.past("dump", "--in", alone, "--in", others, "/")
+        self.assertNotIn("/phantom", out)
+        self.assertIn("/later", out)
+        self.assertIn("never agreed on: the other servers went on in a new epoch without it, 0x200000001", err)
+        out, _ = self.past("txns", "--in", others, "--in", alone, "--check")
+        self.assertIn("harmless: ", out)
+
+    def test_a_snapshot_of_what_was_not_agreed_on(self):
+        agreed = log(create(1 << 32 | 1, "/a"))
+        alone = self.write("alone", {"snapshot.100000002": snapshot(node("/a"), node("/phantom"))})
+        others = self.write("others", {"snapshot.0": snapshot(), "log.100000001": agreed, "log.200000001": log(set_data(2 << 32 | 1, "/a"))})
+        third = self.write("third", {"log.100000001": agreed, "log.200000001": log(set_data(2 << 32 | 1, "/a"))})
+        joined = [word for place in (alone, others, third) for word in ("--in", place)]
+        self.assertNotIn("/phantom", self.past("dump", *joined, "/")[0])
+        out, _ = self.past("txns", *joined, "--check")
+        self.assertIn("harmless: ", out)
+        self.assertIn("2 transactions up to 0x200000001, 4 nodes", out)
 
 
 if __name__ == "__main__":

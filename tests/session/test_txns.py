@@ -615,6 +615,16 @@ class Members(TxnsTest):
                 self.assertRegex(err, r"never agreed on: the other servers went on in a new epoch without it, 0x")
             checked = self.run_zksh("txns", *joined, "--check", server="127.0.0.1:1")[1]
             self.assertRegex(checked, "harmless: .*never agreed on")
+            # As if it had been sent a snapshot in place of transactions, and gone on: who is right, only digests tell.
+            went_on = max(self.logs(others[0].directory + "/data"), key=lambda log: int(log.rpartition(".")[2], 16))
+            shutil.copy(went_on, leader.directory + "/data/version-2")
+            for command in (["txns", "-d", path], ["dump", path]):
+                status, out, err = self.run_zksh(command[0], *joined, *command[1:], server="127.0.0.1:1")
+                self.assertNotIn("PHANTOM", out)
+                self.assertRegex(err, r"never agreed on: the other servers went on in a new epoch without it, 0x")
+            run = subprocess.run([ZKSH, "--sandbox", "--data", joined[1], "--data", joined[3], "-c", f"get {path}"],
+                                 env=environment(self.directory), capture_output=True, text=True, check=False)
+            self.assertEqual((run.returncode, run.stdout), (0, "agreed\n"), run.stderr)
             self.assertIn("PHANTOM", self.txns("-d", path, place=leader.directory + "/data"))  # alone it looks like any other
 
 

@@ -2,7 +2,7 @@
 import struct
 import zlib
 
-CREATE, DELETE, SET, SET_ACL, MULTI, CREATE_CONTAINER, ERROR, CREATE_SESSION = 1, 2, 5, 7, 14, 19, -1, -10
+CREATE, DELETE, SET, SET_ACL, CHECK, MULTI, CREATE_CONTAINER, ERROR, CREATE_SESSION = 1, 2, 5, 7, 13, 14, 19, -1, -10
 OPEN_ACL = struct.pack(">ii", 1, 31) + b"\0\0\0\5world\0\0\0\6anyone"
 LOG_HEADER = b"ZKLG" + struct.pack(">iq", 2, 0)
 

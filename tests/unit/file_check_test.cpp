@@ -197,6 +197,30 @@ TEST(FileCheck, Epochs) {
   directory.write("currentEpoch", "1");
   directory.write("currentEpoch.tmp", "2");
   EXPECT_THAT(check(directory).texts(), IsEmpty());
+  directory.write("currentEpoch.tmp", "");
+  EXPECT_THAT(check(directory).texts(), HasSubstr("currentEpoch.tmp holds \"\", not a number"));
+  directory.write("currentEpoch", "+2\r\n");  // then nobody asks for the other
+  EXPECT_THAT(check(directory).texts(), IsEmpty());
+}
+
+TEST(FileCheck, AMissingEpochIsThatOfTheLastTransaction) {
+  constexpr std::int64_t epoch = std::int64_t{1} << 32U;
+  for (const auto* const name : {"currentEpoch", "acceptedEpoch"}) {
+    const LogDirectory directory;
+    directory.write("snapshot.200000000", snapshot_bytes({}, 2 * epoch));
+    directory.write("log.200000001", log_bytes({set_body(2 * epoch + 1, "/a", "z", 2)}));
+    directory.write(name, "2");
+    EXPECT_THAT(check(directory).texts(), IsEmpty());
+    const bool current = name == std::string_view("currentEpoch");
+    directory.write(name, current ? "3" : "1");
+    EXPECT_THAT(
+        check(directory).texts(),
+        HasSubstr(current ? "acceptedEpoch is 2 for servers, since it is missing, less than "
+                            "currentEpoch, 3"
+                          : "acceptedEpoch is 1, less than the epoch of the last "
+                            "transaction, 2"));
+    EXPECT_FALSE(check(directory).starts());
+  }
 }
 
 TEST(FileCheck, TheFilesOfMembersAreJudgedByThemselves) {
