@@ -186,10 +186,16 @@ def check_agrees(data, trees, scratch, say):
         return [f"{data}: --check: {checked}; a server does not start: {mismatches}"] if starts else []
     server = Server({**CONFIG, "4lw.commands.whitelist": "*"})
     server.directory = copy
+    answers = {}
+
+    def answered():
+        answers.update({word: four_letter_word(server.port, word) for word in ("mntr", "srvr") if not answers.get(word)})
+        return all(answers.values())
+
     with server.start(300):
-        metrics = four_letter_word(server.port, "mntr")
-        zxid = int(re.search(r"Zxid: 0x(\w+)", four_letter_word(server.port, "srvr")).group(1), 16)
-        found = re.search(r"zk_digest_mismatches_count\t(\d+)", metrics)
+        wait_until(answered, 300)
+    zxid = int(re.search(r"Zxid: 0x(\w+)", answers["srvr"]).group(1), 16)
+    found = re.search(r"zk_digest_mismatches_count\t(\d+)", answers["mntr"])
     told = int(found.group(1)) if found else 0
     # It also counts those of transactions of its own, as it ends the sessions that were left.
     if told < len(mismatches) or (told > len(mismatches) and zxid == last):
