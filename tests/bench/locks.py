@@ -6,7 +6,7 @@ import time
 
 from znodes import Znodes
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 import peers  # noqa: E402
 
 from server import four_letter_word  # noqa: E402

@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "support"))
-sys.path.insert(0, str(HERE.parent / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 import keys  # noqa: E402
 import locks  # noqa: E402
 import past  # noqa: E402

@@ -79,6 +79,16 @@ def shared_names(root, names):
                     yield f"{name}: {own} is the name of another thing in {other}"
 
 
+def unnamed_tests(names):
+    """A unit test is NAME_test.cpp, or NAME_SUBJECT_test.cpp where one source has several, for a source NAME."""
+    sources = {pathlib.PurePath(name).stem for name in names if name.startswith(("src/", "commands/", "tests/support/"))}
+    for name in names:
+        if name.startswith("tests/unit/") and name.endswith("_test.cpp"):
+            words = pathlib.PurePath(name).stem.split("_")[:-1]
+            if not any("_".join(words[:count + 1]) in sources for count in range(len(words))):
+                yield f"{name}: is not named after a source"
+
+
 def faults(root, names):
     for name in names:
         top = name.split("/")[0]
@@ -89,6 +99,7 @@ def faults(root, names):
         if name.startswith("commands/") and name.endswith(".cpp"):
             yield from faults_of_command(root, name)
     yield from shared_names(root, names)
+    yield from unnamed_tests(names)
 
 
 class Layout(unittest.TestCase):
@@ -134,6 +145,11 @@ class PlantedFaults(unittest.TestCase):
             text = f"// A file.\nnamespace {{\n{own}\n}}  // namespace\n"
             self.assertEqual(1, len(self.found("src/a/a.cpp", text, **{"src/a/b.cpp": text})), own)
             self.assertEqual([], self.found("src/a/a.cpp", text, **{"src/b/a.cpp": text}))
+
+    def test_a_unit_test_without_a_source(self):
+        for test, count in (("row", 0), ("row_order", 0), ("rows", 1), ("order", 1)):
+            found = self.found("src/a/row.cpp", "// A file.\n", **{f"tests/unit/{test}_test.cpp": "// A test.\n"})
+            self.assertEqual(count, len(found), test)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pexpect
 from kazoo.client import KazooClient
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import Server  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 

@@ -1,12 +1,13 @@
 """README: the session that a newcomer sees first is what the program prints."""
 import os
+import pathlib
 import re
 import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "support")]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from terminal import Terminal  # noqa: E402
 from zksh import ZKSH, environment  # noqa: E402
 

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "session"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "session"))
 from session_case import SessionTest, ZKSH  # noqa: E402
 from server import Server  # noqa: E402
 from zksh import environment  # noqa: E402

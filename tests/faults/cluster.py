@@ -1,8 +1,8 @@
 """An ensemble whose members, and optionally clients, communicate through the test's network."""
-import os
+import pathlib
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from ensemble import Ensemble  # noqa: E402
 
 QUICK_ELECTIONS = ("-Dzookeeper.fastleader.minNotificationInterval=100",

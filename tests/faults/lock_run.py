@@ -1,13 +1,14 @@
 """The long run for locks: many contenders for many locks, on ensembles whose links fail."""
 import collections
 import os
+import pathlib
 import random
 import shutil
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from cluster import Cluster  # noqa: E402
 from lock_contenders import KINDS, MANY, Contender  # noqa: E402
 from lock_faults import LockFaults  # noqa: E402

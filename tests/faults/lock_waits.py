@@ -4,11 +4,11 @@ What a contender proves of its session while it waits decides how long its lock 
 """
 import concurrent.futures
 import itertools
-import os
+import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from zksh import ZKSH, environment  # noqa: E402
 
 WAITS = (0.3, 0.4, 0.5, 0.6, 0.7)  # parts of the session timeout

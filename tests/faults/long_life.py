@@ -10,12 +10,13 @@ a day with a fault every five minutes. Prints the counts; status 1: something gr
 """
 import argparse
 import os
+import pathlib
 import re
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from proxy import Proxy  # noqa: E402
 from server import Server  # noqa: E402
 from terminal import Terminal  # noqa: E402

@@ -14,6 +14,7 @@ violated; then the time line of faults and of the locks stands before it.
 """
 import argparse
 import os
+import pathlib
 import random
 import signal
 import sys
@@ -21,7 +22,7 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from cluster import Cluster  # noqa: E402
 from faults import Faults  # noqa: E402
 from ledger import Ledger  # noqa: E402

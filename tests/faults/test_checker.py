@@ -1,5 +1,5 @@
 """The checker of the fault runs finds planted violations, and accepts what is allowed."""
-import os
+import pathlib
 import socket
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import tempfile
 import threading
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from ledger import Ledger  # noqa: E402
 from lockers import HOLDER, PYTHON  # noqa: E402
 from network import ANSWERS_BLOCKED, BLOCKED, MUTED, OPEN, REQUESTS_BLOCKED, SEVERED, Network  # noqa: E402

@@ -3,7 +3,7 @@
 import time
 import unittest
 
-from lock_case import EnsembleCase
+from fault_case import EnsembleCase
 
 
 class FrozenLeader(EnsembleCase):

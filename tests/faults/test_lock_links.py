@@ -8,7 +8,7 @@ import re
 import time
 import unittest
 
-from lock_case import EnsembleCase
+from fault_case import EnsembleCase
 from network import BLOCKED, OPEN, REQUESTS_BLOCKED
 from server import four_letter_word
 

@@ -6,7 +6,7 @@ Whoever of zksh, its watchdog and the program is killed or stopped.
 import unittest
 from signal import SIGKILL, SIGSTOP
 
-from lock_case import ServerCase
+from fault_case import ServerCase
 from families import Family
 from lock_ledger import PROGRAMS
 from network import BLOCKED, OPEN

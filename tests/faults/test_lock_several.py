@@ -2,7 +2,7 @@
 """None of several locks, or leases, is given away while the program under them lives."""
 import unittest
 
-from lock_case import ServerCase
+from fault_case import ServerCase
 from znodes import Znodes
 
 SESSION = 4

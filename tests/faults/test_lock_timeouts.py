@@ -3,7 +3,7 @@
 import unittest
 
 from cluster import Cluster
-from lock_case import LockCase
+from fault_case import LockCase
 from network import BLOCKED, OPEN, SEVERED
 
 GRANTED, LESS = 30, 4  # seconds

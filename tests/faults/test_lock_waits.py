@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """A program is not ended for its lock while the servers are well, however long it had to wait for the lock."""
-import os
+import pathlib
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from cluster import Cluster  # noqa: E402
 from lock_waits import KINDS, WAITS, play_all  # noqa: E402
 from network import Network  # noqa: E402

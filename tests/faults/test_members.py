@@ -1,5 +1,6 @@
 """Sessions on an ensemble of ZooKeeper 3.8.0 and 3.9.3 with an observer: they move between versions, and are moved."""
 import os
+import pathlib
 import socket
 import struct
 import subprocess
@@ -7,7 +8,7 @@ import sys
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "session"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "session"))
 from session_case import fetched  # noqa: E402
 from ensemble import Ensemble  # noqa: E402
 from proxy import Proxy  # noqa: E402

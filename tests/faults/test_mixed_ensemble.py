@@ -3,13 +3,14 @@
 Members of 3.4 end the connection at such a request, so it must not be sent to them, whoever was asked before.
 """
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "session"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "session"))
 from session_case import fetched  # noqa: E402
 from ensemble import Ensemble  # noqa: E402
 from proxy import Proxy  # noqa: E402

@@ -1,10 +1,11 @@
 """A run of a minute, in which every kind of fault happens once."""
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import die_with_parent  # noqa: E402
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")

@@ -1,12 +1,13 @@
 """The checker of stamps refuses forged ledgers and finds overlaps, without false alarms."""
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from families import Family  # noqa: E402
 from lock_ledger import PROGRAMS, LockLedger, build_stamper  # noqa: E402
 from stamps import Forged, Stamps  # noqa: E402

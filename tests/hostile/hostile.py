@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import fcntl
 import os
+import pathlib
 import pty
 import random
 import signal
@@ -29,7 +30,7 @@ from broken_server import BrokenServer
 from waiting import readable
 from zksh import ZKSH
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tls"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tls"))
 from certificates import Authority  # noqa: E402
 
 LIMIT = 75  # seconds: dump waits 10 for the server to come back, with a long session timeout 60

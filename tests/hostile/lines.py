@@ -10,6 +10,7 @@ import concurrent.futures
 import contextlib
 import json
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from hostile import ends_within, is_unclean, take_terminal, terminal  # noqa: E402
 from server import Server  # noqa: E402
 from znodes import Znodes  # noqa: E402

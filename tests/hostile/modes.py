@@ -2,12 +2,12 @@
 
 `BROKEN`: nothing can come of a request. `ODD`: what a server may do, and requests may succeed or fail.
 """
-import os
+import pathlib
 import select
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from broken_server import GET, LIST, MULTI_READ, STAT, pack_parts  # noqa: E402
 from waiting import readable  # noqa: E402
 from znodes import pack_string  # noqa: E402

@@ -1,12 +1,13 @@
 """Tests that reading and printing a large answer takes at most twice its size in memory."""
 import os
+import pathlib
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from broken_server import STAT, BrokenServer  # noqa: E402
 from znodes import pack_string  # noqa: E402
 from zksh import ZKSH  # noqa: E402

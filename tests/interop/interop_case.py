@@ -5,9 +5,8 @@ import pathlib
 import sys
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-for directory in ("support", "peers"):
-    sys.path.insert(0, str(HERE.parent / directory))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 import peers  # noqa: E402
 from server import Server, four_letter_word  # noqa: E402
 from waiting import wait_until  # noqa: E402

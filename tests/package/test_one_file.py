@@ -18,7 +18,7 @@ import unittest
 
 import pexpect
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import Server  # noqa: E402
 
 NAMESPACES = ["unshare", "--map-root-user", "--mount", "--net", "--pid", "--fork", "--kill-child"]

@@ -1,9 +1,10 @@
 """All kinds of outcomes of all commands, run as one-shots, have the exit statuses that README.md documents."""
 import os
+import pathlib
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import Server  # noqa: E402
 from zksh import run_zksh  # noqa: E402
 

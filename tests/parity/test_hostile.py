@@ -5,12 +5,13 @@ Names, values, identities and the owners of locks try to take over the terminal.
 import base64
 import json
 import os
+import pathlib
 import re
 import struct
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server_case import ServerTest  # noqa: E402
 from terminal import Terminal  # noqa: E402
 from zksh import ZKSH, run_zksh  # noqa: E402

@@ -1,5 +1,6 @@
 """A password given to zksh in any way is found nowhere else afterwards."""
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server_case import ServerTest  # noqa: E402
 from terminal import Terminal  # noqa: E402
 from zksh import ZKSH, run_zksh  # noqa: E402

@@ -1,11 +1,11 @@
 """Load: sessions that write all that a server logs, many requests in flight, so that snapshots are fuzzy."""
-import os
+import pathlib
 import random
 import struct
 import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from znodes import OPEN_ACL, Znodes, pack_string  # noqa: E402
 
 CREATE, DELETE, SET_DATA, SET_ACL, CHECK, MULTI, CREATE_CONTAINER, CREATE_TTL, CLOSE = 1, 2, 5, 7, 13, 14, 19, 21, -11

@@ -13,7 +13,7 @@ import time
 from load import Load
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import Server, class_path, die_with_parent, four_letter_word, judged_release, needs, server_version  # noqa: E402
 from waiting import wait_until  # noqa: E402
 

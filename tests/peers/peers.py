@@ -12,7 +12,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import die_with_parent  # noqa: E402
 
 JARS = [f"/usr/share/java/{name}.jar" for name in

@@ -1,9 +1,9 @@
 """Shared by the tests of the interactive zksh: a server, and a root and a screen for each test."""
-import os
+import pathlib
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from running_processes import children  # noqa: E402
 from server_case import ServerTest  # noqa: E402
 from tmux import Tmux  # noqa: E402

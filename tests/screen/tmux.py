@@ -12,6 +12,7 @@ its socket and the program are gone when close() was called or the test process 
 import contextlib
 import ctypes
 import os
+import pathlib
 import re
 import select
 import shutil
@@ -22,7 +23,7 @@ import tempfile
 import termios
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from running_processes import session_members  # noqa: E402
 
 PR_SET_PDEATHSIG = 1

@@ -1,12 +1,13 @@
 """Runs the scripts of this directory, with the real zkCli or with zksh in its place, and describes what came of it."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(here, "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from znodes import NO_AUTH, ZnodeError, Znodes
 
 SHIMS = ("zkCli.sh", "zookeeper-client", "zookeeper-shell", "zookeeper-shell.sh")

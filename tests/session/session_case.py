@@ -1,10 +1,10 @@
 """Shared by the tests of one-shot commands and scripts: a server, and zksh as a child process."""
-import os
+import pathlib
 import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from fetch_servers import Unavailable, fetch  # noqa: E402
 from server_case import ServerTest  # noqa: E402
 from waiting import wait_until  # noqa: E402

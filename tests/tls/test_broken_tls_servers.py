@@ -1,11 +1,11 @@
 """Broken servers are handled over TLS as without it."""
-import os
+import pathlib
 import ssl
 import subprocess
 import sys
 
-for place in ("session", "hostile"):
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", place))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "session"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "hostile"))
 import test_broken_servers  # noqa: E402
 import test_descriptors  # noqa: E402
 from broken_server import BrokenServer  # noqa: E402

@@ -1,8 +1,8 @@
 """Tests that a large answer over TLS takes at most twice its size in memory; alone, as a child's maximum includes its parent's."""
-import os
+import pathlib
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "hostile"))
 import test_memory  # noqa: E402
 from test_broken_tls_servers import OverTls  # noqa: E402
 from tls_case import main  # noqa: E402

@@ -1,5 +1,6 @@
 """Shared by the tests of TLS and SASL: servers that require them."""
 import os
+import pathlib
 import re
 import socket
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from certificates import Authority  # noqa: E402
 from server import Server, free_port  # noqa: E402
 from waiting import readable, wait_until  # noqa: E402

@@ -1,5 +1,5 @@
 // SessionLease: which requests prove that the leader has heard of a session, on the test's own
-// clock. lock_model_test.cpp plays it against an ensemble.
+// clock. deadlines_model_test.cpp plays it against an ensemble.
 #include "session/session_lease.h"
 
 #include "client/lease_renewal.h"

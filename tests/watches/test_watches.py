@@ -2,6 +2,7 @@
 import collections
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -10,8 +11,8 @@ import sys
 import threading
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "session"), os.path.join(HERE, "..", "support")]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "session"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from session_case import SessionTest  # noqa: E402
 from proxy import Proxy  # noqa: E402
 from server import four_letter_word, needs, server_version  # noqa: E402

@@ -1,12 +1,13 @@
 """Shared by the tests of locks under specific faults: holders, contenders, and the verdict."""
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from cluster import Cluster  # noqa: E402
 from lock_ledger import LockLedger, build_stamper  # noqa: E402
 from network import Network  # noqa: E402

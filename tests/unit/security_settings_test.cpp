@@ -1,6 +1,7 @@
 // The properties file of -client-configuration: Java's format, and what this build refuses.
-#include "base/error.h"
 #include "config/security_settings.h"
+
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // AdminServer: converting its JSON to a word's answer, and the addresses of AdminServers.
-#include "base/error.h"
 #include "ensemble/admin_server.h"
+
+#include "base/error.h"
 #include "ensemble/membership.h"
 #include "ensemble/server_poller.h"
 

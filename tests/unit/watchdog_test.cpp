@@ -1,6 +1,7 @@
 // LockWatchdog: what it runs, what it ends, and when.
-#include "base/process_tree.h"
 #include "lock/watchdog.h"
+
+#include "base/process_tree.h"
 
 #include <gtest/gtest.h>
 

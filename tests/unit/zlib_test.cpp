@@ -1,6 +1,7 @@
 // Inflate: output of gzip and zlib, and anything else.
-#include "base/byte_text.h"
 #include "base/zlib.h"
+
+#include "base/byte_text.h"
 #include "failures.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // Stat text: the lines that zkCli.sh 3.8.0 prints.
-#include "base/java.h"
 #include "node/listing.h"
+
+#include "base/java.h"
 
 #include <gtest/gtest.h>
 

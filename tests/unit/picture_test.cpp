@@ -1,6 +1,7 @@
 // LockPicture: the output for people and programs, and what is left out for lack of room.
-#include "base/text.h"
 #include "lock/picture.h"
+
+#include "base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

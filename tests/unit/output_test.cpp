@@ -1,7 +1,8 @@
 // OutputQueue: order, wake-ups, and the limit that blocks adding.
+#include "command/output.h"
+
 #include "base/error.h"
 #include "base/fd.h"
-#include "command/output.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // LockView: the queue combined with the nodes' data and the servers' account.
-#include "lock/text.h"
 #include "lock/view.h"
+
+#include "lock/text.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

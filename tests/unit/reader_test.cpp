@@ -1,6 +1,7 @@
 // LockReader: what it reads, and what it reads again after a change.
-#include "fake_client.h"
 #include "lock/reader.h"
+
+#include "fake_client.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
