@@ -69,7 +69,7 @@ std::span<const Settings::Description> Settings::descriptions() {
                "TLS, unless http:// stands before it."},
       {.name = "color",
        .initial = "auto",
-       .help = "Use colours; auto: on a terminal, unless NO_COLOR is set.",
+       .help = "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never.",
        .choices = {"auto", "always", "never"}},
       a_switch("confirm", "on", "Ask before a subtree is deleted, at a terminal.",
                &Settings::confirm),

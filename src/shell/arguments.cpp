@@ -14,6 +14,7 @@
 #include "config/settings.h"
 #include "shell/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -27,135 +28,104 @@
 namespace zksh {
 namespace {
 
+/// What an option's value and the others must be.
+struct OptionRules {
+  bool negates = false;     ///< it sets its key to off
+  bool repeatable = false;  ///< otherwise the last one counts
+  std::string_view needs{};
+  std::string_view excludes{};
+  int least = 1;                                ///< of a number
+  int most = 0;                                 ///< likewise; 0: it is none
+  std::span<const std::string_view> choices{};  ///< unless the key is a setting, which has its own
+};
+
 /// The declaration of an option.
 struct ProcessOption {
   std::string_view names;    ///< "-s,--server"; messages use the last one
   std::string_view value{};  ///< placeholder of the value; empty: none; "[=N]": optional
-  std::string_view help;
-  std::string_view key{};                       ///< the Configuration key that it sets; empty: none
-  std::string_view sets{};                      ///< what an option without a value sets the key to
-  std::span<const std::string_view> choices{};  ///< unless the key is a setting, which has its own
-  bool repeatable = false;                      ///< otherwise the last one counts
+  std::string_view help{};   ///< empty: that of its key
+  std::string_view key{};    ///< the Configuration key that it sets; empty: none
+  OptionRules rules{};
 
   constexpr std::string_view name() const { return names.substr(names.rfind(',') + 1); }
-};
-
-/// The options given, in order; if not repeatable, only the last. At first there are none.
-class GivenOptions {
- public:
-  struct Given {
-    const ProcessOption* option;
-    std::string text;  ///< for one without a value: what it sets its key to, if any
-  };
-
-  /// Removes options from the front of `words`, up to a command, which stays with its words. Words
-  /// that begin with a dash and name no option are left out, as zkCli does; so is a last option
-  /// without its value. Throws UsageError for a switch that is neither on nor off.
-  void take(std::vector<std::string>& words);
-
-  /// What was left out: a sentence for each, that names it.
-  const std::vector<std::string>& left_out() const { return left_out_; }
-
-  const std::vector<Given>& all() const { return given_; }
-  /// The value of the option with this name (ProcessOption::name); null if it was not given.
-  const std::string* find(std::string_view name) const;
-  bool has(std::string_view name) const { return find(name) != nullptr; }
-
- private:
-  void add(const ProcessOption& option, const std::optional<std::string>& value);
-
-  std::vector<Given> given_;
-  std::vector<std::string> left_out_;
+  bool takes_next_word() const { return !value.empty() && !value.starts_with('['); }
 };
 
 constexpr std::array<std::string_view, 3> sandbox_sizes{"1", "3", "5"};
 constexpr std::array<std::string_view, 3> drop_in_names{"zkcli", "zookeeper-shell", "zksh"};
+constexpr OptionRules negating{.negates = true};
+constexpr OptionRules repeatable{.repeatable = true};
+constexpr OptionRules repeatable_in_sandbox{.repeatable = true, .needs = "--sandbox"};
+constexpr OptionRules in_sandbox{.needs = "--sandbox"};
+constexpr OptionRules sandbox{.excludes = "--server", .choices = sandbox_sizes};
+constexpr OptionRules window{.needs = "--pipe", .most = 10'000};
+constexpr OptionRules rate{.needs = "--pipe", .most = 1'000'000};
+constexpr OptionRules drop_in_name{.choices = drop_in_names};
+constexpr OptionRules log_level{.least = 0, .most = 4};
 
 /// In the order of --help.
 constexpr auto all_options = std::to_array<ProcessOption>(
     {{"-s,--server", "HOSTS",
       "host[:port][,host[:port]…][/chroot]; default: $ZKSH_SERVER, or localhost:2181", "server"},
      {"-p,--profile", "NAME", "Use this section of the configuration file; default: $ZKSH_PROFILE"},
-     {"-t,--timeout", "MS", "Session timeout in milliseconds, or with a unit (30000)", "timeout"},
-     {"--connect-timeout", "TIME", "How long to wait for a connection (10s)", "connect-timeout"},
+     {"-t,--timeout", "MS", "", "timeout"},
+     {"--connect-timeout", "TIME", "", "connect-timeout"},
      {"-r", "", "Accept a read-only server"},
-     {"--read-only", "", "Send no writes; accept a read-only server", "read-only", "on"},
+     {"--read-only", "", "", "read-only"},
      {"--admin-server", "PORT|HOST:PORT,…",
       "Port or addresses of the AdminServers (8080), which are asked when a server does not allow "
       "a four-letter word; off: do not ask",
       "admin-server"},
-     {"--auth-file", "FILE",
-      "File of credentials for every session: a scheme and a credential on each line", "auth-file"},
-     {"--tls", "", "Use TLS; every other --tls option implies it", "tls", "on"},
-     {"--tls-ca", "FILE",
-      "Trust only these CA certificates (PEM, perhaps with CRLs, or PKCS#12), not the system's",
-      "tls-ca"},
-     {"--tls-ca-password-file", "FILE", "A file whose first line is the password of --tls-ca",
-      "tls-ca-password-file"},
-     {"--tls-cert", "FILE", "Client certificate with its chain (PEM, or PKCS#12 with the key)",
-      "tls-cert"},
-     {"--tls-key", "FILE", "The client certificate's private key (PEM), if not in the same file",
-      "tls-key"},
-     {"--tls-key-password-file", "FILE",
-      "A file whose first line is the password of the private key, or of the PKCS#12 file",
-      "tls-key-password-file"},
-     {"--sasl-mechanism", "NAME",
-      "Authenticate with SASL: DIGEST-MD5 (the default with a user) or GSSAPI", "sasl-mechanism"},
-     {"--sasl-user", "NAME", "The SASL user", "sasl-user"},
-     {"--sasl-password-file", "FILE", "A file whose first line is the SASL password",
-      "sasl-password-file"},
+     {"--auth-file", "FILE", "", "auth-file"},
+     {"--tls", "", "Use TLS; every other --tls option implies it", "tls"},
+     {"--tls-ca", "FILE", "", "tls-ca"},
+     {"--tls-ca-password-file", "FILE", "", "tls-ca-password-file"},
+     {"--tls-cert", "FILE", "", "tls-cert"},
+     {"--tls-key", "FILE", "", "tls-key"},
+     {"--tls-key-password-file", "FILE", "", "tls-key-password-file"},
+     {"--sasl-mechanism", "NAME", "", "sasl-mechanism"},
+     {"--sasl-user", "NAME", "", "sasl-user"},
+     {"--sasl-password-file", "FILE", "", "sasl-password-file"},
      {"--tls-no-verify", "", "Do not verify the server's certificate; insecure", "tls-verify",
-      "off"},
-     {.names = "-c",
-      .value = "COMMANDS",
-      .help = "Run these commands, separated by ; or newlines; may be repeated",
-      .repeatable = true},
-     {.names = "-f,--file",
-      .value = "FILE",
-      .help = "Run the commands of a file (- for standard input); may be repeated; the "
-              "arguments after the options are $1, $2, … in it",
-      .repeatable = true},
+      negating},
+     {"-c", "COMMANDS", "Run these commands, separated by ; or newlines; may be repeated", "",
+      repeatable},
+     {"-f,--file", "FILE",
+      "Run the commands of a file (- for standard input); may be repeated; the arguments after the "
+      "options are $1, $2, … in it",
+      "", repeatable},
      {"-k,--keep-going", "", "Continue a script after a failure"},
      {"-q,--quiet", "",
       "Print results and errors only: no news of the connection, locks or the sandbox, no tally"},
      {"--pipe", "", "Send the commands of standard input or -f without waiting for each answer"},
-     {"--window", "N", "With --pipe: maximum number of outstanding requests"},
-     {"--rate", "N", "With --pipe: maximum number of commands per second"},
-     {"-o,--output", "FORMAT",
-      "Output format: zkcli (as zkCli.sh prints; also: text, table), plain (one item a line) or "
-      "json (one value a line)",
-      "output"},
+     {"--window", "N", "With --pipe: maximum number of outstanding requests", "", window},
+     {"--rate", "N", "With --pipe: maximum number of commands per second", "", rate},
+     {"-o,--output", "FORMAT", "", "output"},
      {"--zkcli", "VERSION",
       "zkCli version to mimic: 3.8, 3.9, or 3.4 for scripts that expect a Stat after each command",
       "zkcli"},
-     {.names = "--as",
-      .value = "NAME",
-      .help = "zkcli: run in the place of zkCli.sh, for its users' scripts; zookeeper-shell: of "
-              "Kafka's zookeeper-shell.sh, whose first word is the server; default: $ZKSH_AS, or "
-              "as the program is called",
-      .key = "as",
-      .choices = drop_in_names},
-     {"--color", "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never", "color"},
-     {.names = "--sandbox",
-      .value = "[=N]",
-      .help = "Start 1, 3 or 5 temporary private servers, and connect to them",
-      .choices = sandbox_sizes},
+     {"--as", "NAME",
+      "zkcli: run in the place of zkCli.sh, for its users' scripts; zookeeper-shell: of "
+      "Kafka's zookeeper-shell.sh, whose first word is the server; default: $ZKSH_AS, or as the "
+      "program is called",
+      "as", drop_in_name},
+     {"--color", "WHEN", "", "color"},
+     {"--sandbox", "[=N]", "Start 1, 3 or 5 temporary private servers, and connect to them", "",
+      sandbox},
      {"--zookeeper", "VERSION|DIR",
       "With --sandbox: the ZooKeeper to run: a version that the tests have downloaded, or a "
-      "directory with its jars"},
-     {.names = "--data",
-      .value = "DIR[@T]",
-      .help =
-          "With --sandbox: start the server with a copy of these files of a server (its dataDir "
-          "or dataLogDir, or a backup), as of this time or zxid; read-only unless the "
-          "configuration says read-only = off; may be repeated",
-      .repeatable = true},
+      "directory with its jars",
+      "", in_sandbox},
+     {"--data", "DIR[@T]",
+      "With --sandbox: start the server with a copy of these files of a server (its dataDir "
+      "or dataLogDir, or a backup), as of this time or zxid; read-only unless the "
+      "configuration says read-only = off; may be repeated",
+      "", repeatable_in_sandbox},
      {"--log-level", "LEVEL",
-      "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)"},
+      "Log level of the ZooKeeper C client, on stderr: 0 (none) to 4 (debug)", "", log_level},
      {"--waitforconnection", "",
       "Accepted as in zkCli; zksh always waits. In its place: fail if there is no connection "
-      "within "
-      "--timeout"},
+      "within --timeout"},
      {"--client-configuration", "FILE", "A properties file, as for zkCli"},
      {"--show-config", "", "Print the configuration and where each value comes from"},
      {"--json-schema", "", "Print the JSON Schema of -o json"},
@@ -170,43 +140,92 @@ std::string long_spelling(const std::string& word) {
   return std::ranges::find(zkcli, word) != zkcli.end() ? '-' + word : word;
 }
 
-std::vector<std::string> names_of(const ProcessOption& option) {
-  const auto names = split(option.names, ',');
-  return {names.begin(), names.end()};
-}
-
-/// What an option without a value sets its key to; empty if it has none. `on` is false for
-/// --NAME=off, which matters only if a file could say otherwise.
-std::optional<std::string> flag_text(const ProcessOption& option, bool on) {
-  if (option.key.empty()) return on ? std::optional<std::string>("") : std::nullopt;
-  if (on) return std::string(option.sets);
-  return option.sets == "on" ? "off" : "on";
+/// The option that a word names; null if it names none. Letters after one dash are no cluster:
+/// zkCli has options such as -server.
+const ProcessOption* option_named_by(std::string_view word) {
+  const auto name = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
+  for (const auto& option : all_options)
+    if (option.names.find(name) != std::string_view::npos &&
+        std::ranges::count(split(option.names, ','), name) > 0)
+      return &option;
+  return nullptr;
 }
 
 std::string unknown_text(const std::string& word) {
   std::vector<std::string> known;
   for (const auto& option : all_options)
-    for (auto& name : names_of(option)) known.push_back(std::move(name));
+    for (const auto name : split(option.names, ',')) known.emplace_back(name);
   // Single letters resemble each other; only a longer word tells what was meant.
   const auto similar = word.size() > 2 ? suggestions(word, known) : std::vector<std::string>{};
   return fmt::format("unknown option {}{}", word,
                      similar.empty() ? "" : fmt::format("; did you mean {}?", similar.front()));
 }
 
-/// Whether the option's value is the next word, unless it follows a =.
-bool takes_next_word(const ProcessOption& option) {
-  return !option.value.empty() && !option.value.starts_with('[');
+std::vector<std::string> choices_of(const ProcessOption& option) {
+  const auto* const setting = Settings::find(option.key);
+  const auto all = setting ? std::span(setting->choices) : option.rules.choices;
+  return {all.begin(), all.end()};
 }
 
-/// The option that a word names; null if it names none. Letters after one dash are no cluster:
-/// zkCli has options such as -server.
-const ProcessOption* option_named_by(const std::string& word) {
-  const auto name = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
-  for (const auto& option : all_options)
-    if (option.names.find(name) != std::string_view::npos &&
-        std::ranges::count(names_of(option), name) > 0)
-      return &option;
-  return nullptr;
+std::string help_of(const ProcessOption& option) {
+  if (!option.help.empty()) return std::string(option.help);
+  const auto key = std::ranges::find(Configuration::keys(), option.key, &Configuration::Key::name);
+  const std::string sentence(key->help.substr(0, key->help.size() - 1));
+  const bool has_default =
+      !option.value.empty() && !key->initial.empty() && choices_of(option).empty();
+  return has_default ? fmt::format("{} ({})", sentence, key->initial) : sentence;
+}
+
+/// Without CLI11's own --help, which would take a third of the time.
+struct Parser : CLI::App {
+  Parser() : App("", "", nullptr) {}
+};
+
+/// The options given, in order; if not repeatable, only the last. At first there are none.
+class GivenOptions {
+ public:
+  struct Given {
+    const ProcessOption* option;
+    std::string text;  ///< for one without a value: on; or off, if it has a key
+  };
+  std::vector<Given> all;
+  /// Words that begin with a dash and name no option, which zkCli skips, and a last option without
+  /// its value: a sentence for each, that names it.
+  std::vector<std::string> left_out;
+
+  /// Removes options from the front of `words`, up to a command, which stays with its words. Throws
+  /// UsageError for what CLI11 refuses.
+  void take(std::vector<std::string>& words);
+  /// The value of the option with this name (ProcessOption::name); null if it was not given.
+  const std::string* find(std::string_view name) const {
+    const auto found =
+        std::ranges::find(all, name, [](const Given& one) { return one.option->name(); });
+    return found == all.end() ? nullptr : &found->text;
+  }
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  /// 0 if it was not given. CLI11 has checked it.
+  int number(std::string_view name) const {
+    return has(name) ? static_cast<int>(std::strtol(find(name)->c_str(), nullptr, 0)) : 0;
+  }
+
+ private:
+  void parse();
+  CLI::Option* declare(CLI::App& app, const ProcessOption& option);
+  void add(const ProcessOption& option, const std::string& text);
+
+  struct Word {
+    const ProcessOption* option;
+    std::optional<std::string> value;  ///< of one without a value: what stands behind its =
+    bool needs_parser() const;
+  };
+  std::vector<Word> words_;
+};
+
+/// Whether there is something to convert or to check.
+bool GivenOptions::Word::needs_parser() const {
+  const auto& rules = option->rules;
+  return (value && option->value.empty()) || rules.most != 0 || !rules.needs.empty() ||
+         !rules.excludes.empty() || !choices_of(*option).empty();
 }
 
 void GivenOptions::take(std::vector<std::string>& words) {
@@ -216,45 +235,85 @@ void GivenOptions::take(std::vector<std::string>& words) {
     const auto word = long_spelling(words[at]);
     const auto* const option = option_named_by(word);
     if (!option) {
-      left_out_.push_back(unknown_text(words[at]));
+      left_out.push_back(unknown_text(words[at]));
       continue;
     }
     const auto equals = word.starts_with("--") ? word.find('=') : std::string::npos;
-    auto value =
-        equals == std::string::npos ? std::nullopt : std::optional(word.substr(equals + 1));
-    if (takes_next_word(*option) && !value) {
-      if (at + 1 == words.size() || option_named_by(long_spelling(words[at + 1]))) {
-        left_out_.push_back(words[at] + " needs a value");
-        continue;
-      }
-      value = words[++at];
+    const bool apart = option->takes_next_word() && equals == std::string::npos;
+    if (apart && (at + 1 == words.size() || option_named_by(long_spelling(words[at + 1])))) {
+      left_out.push_back(words[at] + " needs a value");
+      continue;
     }
-    add(*option, value);
+    words_.push_back({option, std::nullopt});
+    if (apart)
+      words_.back().value = words[++at];
+    else if (equals != std::string::npos)
+      words_.back().value = word.substr(equals + 1);
   }
   if (at < words.size() && words[at] == "--") ++at;
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+  all.clear();
+  // A one-shot command seldom needs it, and would start 3 % later.
+  if (std::ranges::any_of(words_, &Word::needs_parser)) return parse();
+  for (const auto& [option, value] : words_) add(*option, value.value_or("on"));
 }
 
-/// `value` is what was given with an option that takes one, or --NAME=off.
-void GivenOptions::add(const ProcessOption& option, const std::optional<std::string>& value) {
-  auto text = !option.value.empty()
-                  ? value
-                  : flag_text(option, !value || parse_switch(*value, option.name()));
-  if (!option.repeatable)
-    std::erase_if(given_, [&](const Given& one) { return one.option == &option; });
-  if (text) given_.push_back({&option, std::move(*text)});
+void GivenOptions::parse() {
+  Parser app;
+  std::vector<std::string> spelled;
+  for (const auto& [option, value] : words_) {
+    declare(app, *option);  // alone: CLI11 compares each with all others
+    spelled.emplace_back(option->name());
+    // In place of an empty value behind =, it would take the next word.
+    if (value && option->value.empty()) spelled.back() += '=' + *value;
+    if (value && !option->value.empty()) spelled.push_back(*value);
+  }
+  std::ranges::reverse(spelled);  // it takes them from the back
+  try {
+    app.parse(std::move(spelled));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
 }
 
-const std::string* GivenOptions::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find(given_, name, [](const Given& one) { return one.option->name(); });
-  return found == given_.end() ? nullptr : &found->text;
+/// Unless it is declared. What it finds, it adds.
+CLI::Option* GivenOptions::declare(CLI::App& app, const ProcessOption& option) {
+  if (auto* const known = app.get_option_no_throw(std::string(option.name()))) return known;
+  const std::string names(option.names);
+  auto* const declared =
+      option.value.empty()
+          ? app.add_option_function<bool>(names, [&](bool on) { add(option, on ? "on" : "off"); })
+                ->expected(0)
+          : app.add_option_function<std::string>(
+                names, [&](const std::string& text) { add(option, text); });
+  declared->trigger_on_parse();
+  const auto& rules = option.rules;
+  if (rules.most != 0) declared->check(CLI::Range(rules.least, rules.most));
+  if (const auto choices = choices_of(option); !choices.empty())
+    declared->check(CLI::IsMember(choices));
+  if (!rules.needs.empty()) declared->needs(declare(app, *option_named_by(rules.needs)));
+  if (!rules.excludes.empty()) declared->excludes(declare(app, *option_named_by(rules.excludes)));
+  return declared;
 }
+
+void GivenOptions::add(const ProcessOption& option, const std::string& text) {
+  if (!option.rules.repeatable)
+    std::erase_if(all, [&](const Given& one) { return one.option == &option; });
+  const bool nothing = option.value.empty() && option.key.empty() && text == "off";
+  if (!nothing) all.push_back({&option, text});
+}
+
+struct HelpFormatter : CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const auto& value = option->get_option_text();
+    return value.empty() || value.starts_with('[') ? value : ' ' + value;
+  }
+};
 
 /// -c and -f in the order in which they were given.
 std::vector<ScriptSource> scripts_of(const GivenOptions& given) {
   std::vector<ScriptSource> scripts;
-  for (const auto& [option, text] : given.all()) {
+  for (const auto& [option, text] : given.all) {
     if (option->name() == "-c")
       scripts.push_back({ScriptSource::Kind::Text, text});
     else if (option->name() == "--file")
@@ -281,28 +340,11 @@ std::string version_text() {
                      client_library_version(), compiler);
 }
 
-/// How many servers, and of which ZooKeeper.
-void take_sandbox(const GivenOptions& given, Arguments& arguments) {
-  const auto* const zookeeper = given.find("--zookeeper");
-  const auto* const text = given.find("--sandbox");
-  if (text == nullptr) {
-    if (zookeeper != nullptr) throw UsageError("--zookeeper needs --sandbox");
-    return;
-  }
-  const auto number = text->empty() ? 1 : parse_number(*text, "--sandbox", 1, 5);
-  if (number != 1 && number != 3 && number != 5)
-    throw UsageError(fmt::format("--sandbox={}: the number of servers must be 1, 3 or 5", number));
-  if (given.has("--server"))
-    throw UsageError("--sandbox starts servers of its own; use it without --server");
-  arguments.sandbox_servers = static_cast<int>(number);
-  if (zookeeper != nullptr) arguments.sandbox_zookeeper = with_home(*zookeeper);
-}
-
 /// The files for the sandbox, and their moment. The name of a directory may contain an @.
 void take_data(const GivenOptions& given, Arguments& arguments) {
-  if (!given.has("--data")) return;
-  if (arguments.sandbox_servers != 1) throw UsageError("--data needs --sandbox, with one server");
-  for (const auto& [option, text] : given.all()) {
+  if (given.has("--data") && arguments.sandbox_servers != 1)
+    throw UsageError("--data needs a sandbox with one server");
+  for (const auto& [option, text] : given.all) {
     if (option->name() != "--data") continue;
     const auto at = text.rfind('@');
     const bool whole = at == std::string::npos || access(with_home(text).c_str(), F_OK) == 0;
@@ -313,25 +355,14 @@ void take_data(const GivenOptions& given, Arguments& arguments) {
 
 /// Throws UsageError for what cannot be combined with --pipe.
 std::optional<PipeSettings> parse_pipe(const GivenOptions& given, const Arguments& arguments) {
-  constexpr std::int64_t most_in_flight = 10'000;
-  constexpr std::int64_t most_a_second = 1'000'000;
-  const auto* const window = given.find("--window");
-  const auto* const rate = given.find("--rate");
-  if (!given.has("--pipe")) {
-    if (window != nullptr || rate != nullptr) throw UsageError("--window and --rate need --pipe");
-    return std::nullopt;
-  }
+  if (!given.has("--pipe")) return std::nullopt;
   const auto texts =
       std::ranges::count(arguments.scripts, ScriptSource::Kind::Text, &ScriptSource::kind);
   if (texts > 0 || !arguments.command.empty())
     throw UsageError("--pipe reads its commands from standard input or one file (-f)");
-  PipeSettings settings;
-  settings.quiet = given.has("--quiet");
-  if (window != nullptr)
-    settings.window =
-        static_cast<std::size_t>(parse_number(*window, "--window", 1, most_in_flight));
-  if (rate != nullptr) settings.rate = parse_number(*rate, "--rate", 1, most_a_second);
-  return settings;
+  return PipeSettings{.window = static_cast<std::size_t>(given.number("--window")),
+                      .rate = given.number("--rate"),
+                      .quiet = given.has("--quiet")};
 }
 
 /// With a script, the words after the options are its arguments. With only -c, they are accepted
@@ -391,7 +422,7 @@ const DropIn* take_drop_in(const GivenOptions& given, std::string_view program,
 
 /// zksh refuses what zkCli skips.
 void take_left_out(const GivenOptions& given, bool drop_in, std::string& warning) {
-  for (const auto& problem : given.left_out()) {
+  for (const auto& problem : given.left_out) {
     if (!drop_in) throw UsageError(problem + "; see zksh --help");
     add_warning(warning, problem + "; skipped, as zkCli does");
   }
@@ -413,8 +444,10 @@ void take_first_word(GivenOptions& given, std::vector<std::string>& words, Confi
 /// Overrides other values by the options.
 void overlay(const GivenOptions& given, Configuration& config) {
   config.begin_level();
-  for (const auto& [option, text] : given.all())
-    if (!option->key.empty()) config.set(option->key, text, std::string(option->name()));
+  for (const auto& [option, text] : given.all)
+    if (!option->key.empty())
+      config.set(option->key, option->rules.negates ? (text == "on" ? "off" : "on") : text,
+                 std::string(option->name()));
 }
 
 /// In ms. Servers limit the session timeout anyway, so a longer one, up to what zkCli accepts, is
@@ -483,10 +516,11 @@ bool is_json_command(const std::vector<std::string>& words) {
 std::vector<std::string> session_options_of(const GivenOptions& given) {
   constexpr std::array others{"--profile", "-r", "--log-level", "--client-configuration"};
   std::vector<std::string> words;
-  for (const auto& [option, text] : given.all()) {
+  for (const auto& [option, text] : given.all) {
     const bool wanted = !option->key.empty() || std::ranges::count(others, option->name()) > 0;
     if (!wanted) continue;
-    words.emplace_back(option->name());
+    words.push_back(
+        fmt::format("{}{}", option->name(), text == "off" && option->value.empty() ? "=off" : ""));
     if (!option->value.empty()) words.push_back(text);
   }
   return words;
@@ -497,41 +531,33 @@ std::vector<std::string> session_options_of(const GivenOptions& given) {
 std::vector<Argument> process_options() {
   std::vector<Argument> arguments;
   for (const auto& option : all_options) {
-    Argument argument;
-    argument.kind = Argument::Kind::Flag;
-    if (!option.value.empty() && !option.value.starts_with('['))
-      argument.kind = option.value == "FILE" ? Argument::Kind::File : Argument::Kind::Text;
-    argument.names = names_of(option);
-    argument.value = option.value;
-    argument.help = option.help;
-    const auto* const setting = Settings::find(option.key);
-    const auto choices = setting ? std::span(setting->choices) : option.choices;
-    argument.choices.assign(choices.begin(), choices.end());
-    arguments.push_back(std::move(argument));
+    auto kind = Argument::Kind::Flag;
+    if (option.takes_next_word())
+      kind = option.value == "FILE" ? Argument::Kind::File : Argument::Kind::Text;
+    const auto names = split(option.names, ',');
+    arguments.push_back({.kind = kind,
+                         .names = {names.begin(), names.end()},
+                         .value = std::string(option.value),
+                         .help = help_of(option),
+                         .choices = choices_of(option)});
   }
   return arguments;
 }
 
 std::string process_help() {
   constexpr std::size_t margin = 26;
-  std::string text =
-      "zksh [OPTIONS] [COMMAND ARGUMENTS…]\nzksh [OPTIONS] -f FILE… [ARGUMENTS…]\n\nA shell for "
-      "Apache ZooKeeper. It runs COMMAND, or the commands of -c or -f. Without\nthem, it reads "
-      "commands from standard input, and is interactive on a terminal.\n`zksh help` lists the "
-      "commands.\n\nOptions\n";
-  for (const auto& option : all_options) {
-    const bool apart = !option.value.empty() && !option.value.starts_with('[');
-    const auto left = fmt::format("  {}{}{}", option.names, apart ? " " : "", option.value);
-    text += fmt::format("{:<{}}", left, margin);
-    // What is too long for the column gets a line of its own.
-    if (left.size() + 1 > margin) text += '\n' + std::string(margin, ' ');
-    for (const char c : wrapped(option.help, page_width - margin)) {
-      text += c;
-      if (c == '\n') text.append(margin, ' ');
-    }
-    text += '\n';
-  }
-  return text +
+  Parser app;
+  for (const auto& option : all_options)
+    app.add_option(std::string(option.names), CLI::callback_t(),
+                   wrapped(help_of(option), page_width - margin))
+        ->option_text(std::string(option.value));
+  HelpFormatter formatter;
+  formatter.column_width(margin);
+  return "zksh [OPTIONS] [COMMAND ARGUMENTS…]\nzksh [OPTIONS] -f FILE… [ARGUMENTS…]\n\nA shell for "
+         "Apache ZooKeeper. It runs COMMAND, or the commands of -c or -f. Without\nthem, it reads "
+         "commands from standard input, and is interactive on a terminal.\n`zksh help` lists the "
+         "commands.\n" +
+         formatter.make_groups(&app, CLI::AppFormatMode::Normal) +
          "\nExit status: 0 success; 1 false or failed; 2 usage; 3 no connection; 4 no node; 5 "
          "node\nexists; 6 version mismatch; 7 not authorised; 8 has children; 9 session "
          "expired;\n10 outcome unknown; 11 read-only; 12 refused by the server; 75 lock busy; 76 "
@@ -567,8 +593,7 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
   arguments.awaits_connection = arguments.drop_in && given.has("--waitforconnection");
   arguments.session.one_round = arguments.drop_in && !arguments.awaits_connection;
   arguments.session.as_zkcli = arguments.drop_in;
-  if (const auto* const level = given.find("--log-level"))
-    arguments.session.log_level = static_cast<int>(parse_number(*level, "--log-level", 0, 4));
+  arguments.session.log_level = given.number("--log-level");
   // News and warnings then have the format of the only command, too.
   arguments.scripts = scripts_of(given);
   if (arguments.scripts.empty() && !arguments.drop_in && is_json_command(arguments.command))
@@ -580,7 +605,9 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
     take_as_zkcli(config, arguments);
   else
     take(config, arguments);
-  take_sandbox(given, arguments);
+  arguments.sandbox_servers = given.number("--sandbox");
+  if (const auto* const zookeeper = given.find("--zookeeper"))
+    arguments.sandbox_zookeeper = with_home(*zookeeper);
   take_data(given, arguments);
   if (arguments.sandbox_servers == 0) {
     const auto* const client_file = given.find("--client-configuration");

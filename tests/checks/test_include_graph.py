@@ -42,7 +42,7 @@ TYPED = ["src/shell/shell.*", "src/shell/interpreter*", "src/shell/script.*"]
 # Headers of libraries, and the only files that include them.
 LIBRARIES = [
     ("zookeeper/*", ["src/session/*"]),
-    ("CLI/*", ["src/config/configuration.cpp"]),
+    ("CLI/*", ["src/config/configuration.cpp", "src/shell/arguments.cpp"]),
     ("readline/*", ["src/term/*"]),
     ("re2/*", ["src/base/regex.cpp"]),
     ("zlib.h", ["src/base/zlib.cpp"]),

@@ -17,7 +17,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from server import Server, fixture, server_version  # noqa: E402
 from znodes import Znodes  # noqa: E402
 from session import Session  # noqa: E402

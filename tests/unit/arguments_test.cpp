@@ -1,9 +1,11 @@
-// The place of zkCli.sh: how its words are split, options left out, and flags for Java read.
+// Arguments: options, and the place of zkCli.sh: how its words are split, options left out, and
+// flags for Java read.
+#include "shell/arguments.h"
+
 #include "base/error.h"
 #include "base/words.h"
 #include "config/security_settings.h"
 #include "config/settings.h"
-#include "shell/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +20,44 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+std::string refusal(std::vector<std::string> words) {
+  try {
+    parse_arguments(std::move(words));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(ProcessOptions, TheLastOneCountsUnlessAllDo) {
+  const auto arguments = parse_arguments({"-c", "a", "-f", "b", "-t", "1s", "-c", "[1,2]", "-t=5",
+                                          "--timeout=2s", "--tls", "--tls=off"},
+                                         "zkCli.sh");
+  ASSERT_EQ(arguments.scripts.size(), 3U);
+  EXPECT_EQ(arguments.scripts[1].text, "b");
+  EXPECT_EQ(arguments.scripts[2].text, "[1,2]");
+  EXPECT_EQ(arguments.session.session_timeout_ms, 2000);
+  EXPECT_EQ(arguments.configuration.text("tls"), "off");
+  EXPECT_THAT(arguments.session_options, ElementsAre("--timeout", "2s", "--tls=off"));
+}
+
+TEST(ProcessOptions, ValuesMayBeEmptyOrBeginWithADash) {
+  EXPECT_EQ(parse_arguments({"--tls-ca=", "ls"}).command.front(), "ls");
+  EXPECT_EQ(parse_arguments({"-p", "-x", "--show-config", "--help"}).answer_status, status::usage);
+  EXPECT_THAT(refusal({"-s", "--tls"}), HasSubstr("-s needs a value"));
+}
+
+TEST(ProcessOptions, ValuesAndCompanyAreChecked) {
+  EXPECT_EQ(refusal({"--pipe", "--window", "0"}), "--window: Value 0 not in range 1 to 10000");
+  EXPECT_EQ(refusal({"--rate", "5"}), "--rate requires --pipe");
+  EXPECT_EQ(refusal({"--data", "x"}), "--data requires --sandbox");
+  EXPECT_EQ(refusal({"--sandbox=2"}), "--sandbox: 2 not in {1,3,5}");
+  EXPECT_EQ(refusal({"--log-level", "5"}), "--log-level: Value 5 not in range 0 to 4");
+  EXPECT_EQ(refusal({"--color", "blue"}), "--color: blue not in {auto,always,never}");
+  EXPECT_EQ(refusal({"--tls=maybe"}), "Could not convert: --tls = maybe");
+  EXPECT_EQ(parse_arguments({"--pipe", "--window", "7"}).pipe->window, 7U);
+}
 
 TEST(ZkCliWords, AreSplitAsZkCliDoes) {
   EXPECT_THAT(texts_of(split_as_zkcli("set /a \"two words\" it's")),
