@@ -100,7 +100,8 @@ void NodeWatches::catch_up(const std::stop_token& stop) {
 }
 
 /// After a lost connection. A server that has just come back may not tell its version at once, and
-/// seems to be older until then.
+/// seems to be older until then. A request may fail as if there were no connection while there is
+/// one: with a code of the server's, or while it has not accepted the credentials.
 void NodeWatches::set_again(const std::stop_token& stop) {
   constexpr std::chrono::seconds patience{5};
   constexpr std::chrono::milliseconds pause{200};
@@ -108,11 +109,12 @@ void NodeWatches::set_again(const std::stop_token& stop) {
   const auto is_lost = [&](const Monitor::Held& held) {
     return !is_connected(client_.state(held));
   };
-  while (try_to_set_again(stop) == code::unimplemented) {
+  while (const int failed = try_to_set_again(stop)) {
+    // The next connection will be noted.
     if (client_.monitor().wait_until(stop, Clock::now() + pause, is_lost)) return;
     if (stop.stop_requested()) throw Cancelled();
-    if (Clock::now() > until)
-      throw with_version_for_watches(client_, ZkError(code::unimplemented, roots_.begin()->first));
+    if (failed == code::unimplemented && Clock::now() > until)
+      throw with_version_for_watches(client_, ZkError(failed, roots_.begin()->first));
   }
 }
 
@@ -140,10 +142,12 @@ int NodeWatches::try_to_set_again(const std::stop_token& stop) {
   }
 }
 
-/// Reports what has happened to a root, and below it, without a connection.
+/// Reports what has happened to a root, and below it, without a connection. A server that has seen
+/// less than this session has was restored: nothing is known of what it has, so all of it is new.
 void NodeWatches::find_missed(const std::string& path, Root& root, std::int64_t until,
                               const std::stop_token& stop) {
-  MissedChanges changes(std::max(*since_, root.told), until);
+  const auto since = std::max(*since_, root.told);
+  MissedChanges changes(until < since ? -1 : since, until);
   if (root.mode == WatchMode::Recursive && survey_) {
     survey_(client_, path, changes, stop);
   } else if (const auto stat = client_.exists(path, Watch::none(), stop)) {

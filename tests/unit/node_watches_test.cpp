@@ -126,6 +126,38 @@ TEST_F(NodeWatchesTest, AnotherLossDuringTheReadingLosesNothing) {
   EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a/b", "NodeDataChanged /a/c"));
 }
 
+TEST_F(NodeWatchesTest, AFailureThatLeavesTheConnectionLosesNothing) {
+  for (const auto* const path : {"/a", "/a/b"}) create(path);
+  watches.add("/a", WatchMode::Recursive, {});
+  for (const int code : {code::connection_loss, code::operation_timeout, code::session_moved}) {
+    fake.disconnect();
+    set("/a/b");
+    fake.reconnect();
+    fake.fail_request(1, FakeClient::When::BeforeItIsApplied, code);
+    EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a/b"));
+    set("/a");
+    EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a"));
+  }
+}
+
+TEST_F(NodeWatchesTest, WhatARestoredServerHasIsNew) {
+  create("/a");
+  watches.add("/a", WatchMode::Recursive, {});
+  fake.disconnect();
+  create("/a/b");
+  fake.reconnect();
+  server.monitor().with_lock([&](const Monitor::Held& held) {
+    for (auto& event : (*mailbox)(held)) event.zxid = 1000;  // as had been seen before
+  });
+  EXPECT_THAT(told(), ElementsAre("NodeDeleted /a", "NodeCreated /a", "NodeCreated /a/b"));
+  set("/a/b");
+  EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a/b"));
+  fake.disconnect();
+  set("/a");
+  fake.reconnect();
+  EXPECT_THAT(told(), ElementsAre("NodeDataChanged /a"));
+}
+
 TEST_F(NodeWatchesTest, AServerThatHasNoneRefusesThem) {
   create("/a");
   watches.add("/a", WatchMode::Recursive, {});
