@@ -18,6 +18,8 @@ namespace zksh {
 namespace {
 
 constexpr std::size_t size_of_header = 16;
+constexpr std::size_t kilobyte = 1024;
+constexpr std::chrono::milliseconds per_kilobyte{250};
 constexpr std::size_t size_of_stat = 68;
 /// The content of answers of at least this size is moved, not copied.
 constexpr std::size_t large_answer = 1U << 20U;
@@ -353,18 +355,17 @@ bool WireConversation::Request::only_checks() const {
 
 std::optional<SessionLease::Time> WireConversation::give_up_at() const {
   if (outstanding_.empty() || patience_.count() == 0) return std::nullopt;
-  const auto at = waiting_since_ + patience_;
+  auto at = waiting_since_ + patience_;
+  if (const auto parts = static_cast<std::int64_t>(part_ / kilobyte); parts > 0)
+    at = std::min(part_at_ + patience_, at + parts * per_kilobyte);
   if (checks_.empty()) return at;
   const auto expected = std::max(checks_.front() + took_, answered_at_);
   return std::min(at, expected + LeaseRenewal::longest_silence(timeout_));
 }
 
 void WireConversation::note_part(std::size_t bytes) {
-  constexpr std::size_t enough = 1024;  // else a server that sends a byte now and then would live
+  if (part_ % kilobyte + bytes >= kilobyte) part_at_ = BootClock::now();
   part_ += bytes;
-  if (part_ < enough) return;
-  part_ = 0;
-  waiting_since_ = BootClock::now();
 }
 
 const char* WireConversation::flaw_of(std::string_view frame) {

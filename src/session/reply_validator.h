@@ -131,8 +131,8 @@ class WireConversation {
   }
   /// Records a request that is sent.
   void note_request(std::string_view frame);
-  /// Records that a part of a frame has arrived. Its sender lives, though the frame takes longer
-  /// than any request may wait: an answer of megabytes over a narrow line.
+  /// Records that a part of a frame has arrived, which may take longer than any request may wait:
+  /// an answer of megabytes over a narrow line.
   void note_part(std::size_t bytes);
   /// If the content of the last frame was moved out of it: the size of what is left of it.
   std::optional<std::size_t> take_stub() { return std::exchange(stub_, std::nullopt); }
@@ -156,8 +156,9 @@ class WireConversation {
   }
   /// When to give up the connection unless an answer arrives; nullopt: never.
   ///
-  /// No request waits longer than its patience while no answer arrives, or a kilobyte of one. The C
-  /// client gives up a server that has sent no whole frame for two thirds of the session timeout,
+  /// No request waits longer than its patience while no answer arrives, or a kilobyte of one, at 4
+  /// a second or more on the whole: else a server that sends a little now and then would live. The
+  /// C client gives up a server that has sent no whole frame for two thirds of the session timeout,
   /// but any frame, such as a ping's answer or an event, prolongs that. A server answers a
   /// session's requests, pings included, in order. So the C client would cut off a server that is
   /// merely slow, or never give one up.
@@ -194,7 +195,8 @@ class WireConversation {
   SessionLease::Time answered_at_;       ///< when a request was last answered
   SessionLease::Duration took_{};        ///< the last answer
   SessionLease::Duration round_trip_{};  ///< see round_trip
-  std::size_t part_ = 0;                 ///< bytes that have arrived since they last counted
+  std::size_t part_ = 0;                 ///< bytes of the frame that is arriving
+  SessionLease::Time part_at_;           ///< when they last made another kilobyte
   std::optional<std::size_t> stub_;
   std::optional<WireEvent> event_;
   std::int64_t last_zxid_ = 0;

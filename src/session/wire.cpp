@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -25,8 +26,36 @@
 namespace zksh {
 namespace {
 
-std::recursive_mutex& wires_lock() {
-  static auto& lock = *new std::recursive_mutex;
+/// The lock of all wires. The thread that has it may take it again.
+class WiresLock {
+ public:
+  void lock() {
+    if (depth++ > 0 || mutex_.try_lock()) return;
+    ++waiting_;
+    mutex_.lock();
+    --waiting_;
+    ++waited_;
+    waited_.notify_one();
+  }
+  void unlock() {
+    if (--depth == 0) mutex_.unlock();
+  }
+  /// Lets another thread have it first if any waits. The wires' thread, which is busy as long as
+  /// servers send, would mostly take it again before a thread that waits has woken up.
+  void give_way() {
+    const auto waited = waited_.load();
+    if (waiting_ > 0) waited_.wait(waited);
+  }
+
+ private:
+  static thread_local inline int depth = 0;
+  std::mutex mutex_;
+  std::atomic<int> waiting_{0};           ///< threads
+  std::atomic<std::uint32_t> waited_{0};  ///< counts those that got it
+};
+
+WiresLock& wires_lock() {
+  static auto& lock = *new WiresLock;
   return lock;
 }
 
@@ -178,7 +207,7 @@ class WireLoop {
     return wire.id_ != 0 && is_unrecoverable(wire.handle_) == ZOK;
   }
 
-  /// Reads what has arrived.
+  /// Reads what has arrived, up to a roomful: then other wires have their turn, and deadlines.
   void read(Wire& wire) {
     const bool was_connected = is_connected_state(zoo_state(wire.handle_));
     wire.socket_.receive_into(room_);
@@ -232,6 +261,7 @@ class WireLoop {
 
   void serve(std::uint64_t id, std::uint32_t events) {
     const DeferredCalls afterwards;  // without the lock
+    wires_lock().give_way();
     const std::lock_guard lock(wires_lock());
     if (auto* const wire = find(id)) serve(*wire, events);
   }

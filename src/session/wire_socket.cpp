@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -39,6 +40,8 @@ namespace zksh {
 namespace {
 
 std::atomic<const char*> refused{nullptr};
+
+constexpr auto any_size = std::numeric_limits<std::size_t>::max();
 
 std::atomic<std::uint32_t> requests{0};  ///< of this process; see next_xid
 
@@ -214,8 +217,10 @@ std::optional<std::size_t> WireSocket::drop_decrypted() {
 bool WireSocket::may_leave() {
   if (!closing_ || !ends_with_any_ || has_unsent() || round_trip() < nearby) return false;
   // At the end of a socket with unread bytes the kernel sends a reset instead.
-  while (drop_received()) continue;
-  return true;
+  constexpr int most = 64;  // of a server that goes on sending
+  for (int reads = 0; reads < most; ++reads)
+    if (!drop_received()) return true;
+  return false;
 }
 
 void WireSocket::finish_close(Clock::time_point until) {
@@ -272,13 +277,27 @@ ssize_t WireSocket::send(int fd, std::string_view bytes) {
   return sent;
 }
 
+/// What the kernel has, as recv, within what may still be received.
+ssize_t WireSocket::receive_raw(char* buffer, std::size_t size) {
+  errno = EAGAIN;
+  if (allowance_ == 0) return -1;
+  const auto came = real_recv(fd_, buffer, std::min(size, allowance_), MSG_DONTWAIT);
+  if (came > 0) allowance_ -= static_cast<std::size_t>(came);
+  return came;
+}
+
+void WireSocket::receive_into(std::span<char> room) {
+  room_ = room;
+  allowance_ = room.empty() ? any_size : room.size();
+}
+
 /// Plain bytes from the server, as recv.
 ssize_t WireSocket::receive(char* buffer, std::size_t size) {
   if (tls_) return receive_secured(buffer, size);
   if (unread_.empty() && size >= room_.size())  // the rest of a large frame
-    return real_recv(fd_, buffer, size, MSG_DONTWAIT);
+    return receive_raw(buffer, size);
   if (unread_.empty()) {
-    const auto came = real_recv(fd_, room_.data(), room_.size(), MSG_DONTWAIT);
+    const auto came = receive_raw(room_.data(), room_.size());
     if (came <= 0) return came;
     unread_ = {room_.data(), static_cast<std::size_t>(came)};
   }
@@ -293,7 +312,7 @@ ssize_t WireSocket::receive_secured(char* buffer, std::size_t size) {
   if (is_missing(result)) {
     std::array<char, 16384> few;
     const std::span<char> room = room_.empty() ? std::span<char>(few) : room_;
-    const auto came = real_recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
+    const auto came = receive_raw(room.data(), room.size());
     if (is_missing(came)) return came;
     const bool had_hands_shaken = tls_->is_ready();
     tls_->receive({room.data(), static_cast<std::size_t>(std::max<ssize_t>(came, 0))});
@@ -341,6 +360,7 @@ ssize_t WireSocket::took(const char* bytes, ssize_t size) {
 
 /// Receives more of a frame that is collected here. 1: it is complete; else as recv.
 ssize_t WireSocket::collect_frame(std::size_t longest) {
+  constexpr std::size_t step = 1 << 16;
   while (true) {
     const auto have = frame_taken_;
     const auto whole = have < size_of_frame_length
@@ -349,12 +369,25 @@ ssize_t WireSocket::collect_frame(std::size_t longest) {
     if (have == whole && have > size_of_frame_length) return 1;
     errno = EBADMSG;
     if (whole > longest) return -1;
-    if (frame_.size() < whole) frame_.resize(whole);
-    const auto came = receive(frame_.data() + have, whole - have);
+    // A length costs nothing: memory that was not written to is not there.
+    frame_.reserve(whole);
+    frame_.resize(std::max(frame_.size(), std::min(whole, have + step)));
+    const auto came = receive(frame_.data() + have, frame_.size() - have);
     if (came <= 0) return came;
     frame_taken_ += static_cast<std::size_t>(came);
     if (took(frame_.data() + have, came) <= 0) return -1;
   }
+}
+
+/// Collects a frame that begins with these bytes: its length and perhaps more. As recv.
+ssize_t WireSocket::begin_frame(std::string head) {
+  frame_ = std::move(head);
+  frame_taken_ = frame_.size();
+  if (took(frame_.data(), size_of_frame_length) < 0) return -1;
+  // Its bytes are checked where they stay.
+  frame_.reserve(size_of_frame_length + static_cast<std::size_t>(frame_length(frame_)));
+  const auto behind = static_cast<ssize_t>(frame_taken_ - size_of_frame_length);
+  return behind == 0 ? 1 : took(frame_.data() + size_of_frame_length, behind);
 }
 
 ssize_t WireSocket::take_greeting() {
@@ -415,14 +448,9 @@ ssize_t WireSocket::take_own_answers() {
       result = 1;
       if (frame_length(std::string_view(head_).substr(size_of_frame_length)) != asked_.front().xid)
         break;
-      // The frame's memory is complete, since its length is known.
-      frame_ = std::exchange(head_, {});
-      if (took(frame_.data(), size_of_frame_length) < 0) return -1;
-      frame_.resize(size_of_frame_length + static_cast<std::size_t>(frame_length(frame_)));
-      if (took(frame_.data() + size_of_frame_length, size_of_xid) < 0) return -1;
-      frame_taken_ = enough;
+      if (begin_frame(std::exchange(head_, {})) < 0) return -1;
     }
-    result = collect_frame(frame_.size());
+    result = collect_frame(any_size);
     if (result <= 0) break;
     take_own_answer();
   }
@@ -455,21 +483,14 @@ bool WireSocket::is_long(std::string_view head) const {
 }
 
 /// Begins to collect the C client's next frame, whose first bytes are `head`.
-ssize_t WireSocket::take_long_answer(char* buffer, std::size_t size, std::string_view head) {
-  frame_ = head;
-  if (took(frame_.data(), size_of_frame_length) < 0) return -1;
-  frame_.resize(size_of_frame_length + static_cast<std::size_t>(frame_length(head)));
-  frame_taken_ = head.size();
-  if (head.size() > size_of_frame_length &&
-      took(frame_.data() + size_of_frame_length,
-           static_cast<ssize_t>(head.size() - size_of_frame_length)) < 0)
-    return -1;
+ssize_t WireSocket::take_long_answer(char* buffer, std::size_t size, const std::string& head) {
+  if (begin_frame(head) < 0) return -1;
   long_ = true;
   return take_rest(buffer, size);
 }
 
 ssize_t WireSocket::take_rest(char* buffer, std::size_t size) {
-  const auto result = collect_frame(frame_.size());
+  const auto result = collect_frame(any_size);
   if (result < 0 && errno == EAGAIN) return keep_alive(buffer, size);
   if (result <= 0) return result;
   long_ = false;

@@ -44,6 +44,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -184,8 +185,9 @@ class WireSocket {
   bool is_fresh() { return std::exchange(fresh_, false); }
 
   /// Lets the C client's reads receive more than it asks for into `room`, so that one call of the
-  /// kernel does for many frames. An empty room ends that; all must have been read by then.
-  void receive_into(std::span<char> room) { room_ = room; }
+  /// kernel does for many frames; but in all no more than fits there, however much a server sends.
+  /// An empty room ends that; all must have been read by then.
+  void receive_into(std::span<char> room);
   /// Whether there may be bytes for the C client that the kernel knows nothing of.
   bool may_have_unread() const;
   /// The number of bytes that the C client has taken so far.
@@ -269,6 +271,7 @@ class WireSocket {
   ssize_t take(char* buffer, std::size_t size);
   bool push();
   ssize_t pass(std::string_view bytes);
+  ssize_t receive_raw(char* buffer, std::size_t size);
   ssize_t receive(char* buffer, std::size_t size);
   ssize_t receive_secured(char* buffer, std::size_t size);
   void note_tls();
@@ -276,12 +279,13 @@ class WireSocket {
   const char* check(const char* bytes, std::size_t size);
   ssize_t took(const char* bytes, ssize_t size);
   void send_frame(std::string_view frame);
+  ssize_t begin_frame(std::string head);
   ssize_t collect_frame(std::size_t longest);
   ssize_t take_own_answers();
   void take_own_answer();
   ssize_t take_head(char* buffer, std::size_t size);
   bool is_long(std::string_view head) const;
-  ssize_t take_long_answer(char* buffer, std::size_t size, std::string_view head);
+  ssize_t take_long_answer(char* buffer, std::size_t size, const std::string& head);
   ssize_t take_rest(char* buffer, std::size_t size);
   ssize_t keep_alive(char* buffer, std::size_t size);
   ssize_t take_greeting();
@@ -306,6 +310,7 @@ class WireSocket {
   std::string length_{};  ///< of a frame, which waits for the frame
   std::string unsent_{};  ///< taken from the C client, but not yet by the kernel
   std::span<char> room_{};
+  std::size_t allowance_ = std::numeric_limits<std::size_t>::max();  ///< in bytes; see receive_into
   std::string_view unread_{};  ///< received, and not yet taken by the C client
   std::chrono::milliseconds patience_ = greeting_patience;  ///< for the next connect response
   std::optional<Clock::time_point> greeting_until_{};
