@@ -131,12 +131,6 @@ std::int64_t Session::Handle::czxid_of(const std::string& path) {
   return from ? from->take_creation(path) : 0;
 }
 
-std::optional<LargeAnswer> Session::Handle::take_content(const ::Stat* stat) {
-  if (!stat || stat->dataLength != LargeAnswer::moved) return std::nullopt;
-  const auto from = session.monitor().with_lock([&](const Monitor::Held&) { return notes; });
-  return from ? from->take_answer(stat->mzxid) : std::nullopt;
-}
-
 /// The C client refuses a credential while it is between two attempts to connect (ZINVALIDSTATE),
 /// and reports those that it keeps for the next attempt as lost when this one fails. It sends those
 /// that it has again on every connection; doing that twice does no harm.

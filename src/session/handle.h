@@ -279,9 +279,6 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
 
   /// The zxid that created a node, for the completion of its call; 0 if it is not known.
   std::int64_t czxid_of(const std::string& path);
-  /// The content of a large answer, given the Stat that the C client passes to a completion;
-  /// nullopt if the answer was not large.
-  std::optional<LargeAnswer> take_content(const ::Stat* stat);
   /// Records that the server does not have the version that it says it has.
   void has_no_version();
   /// Records that the server accepted a credential.

@@ -78,7 +78,6 @@ class AnswerReader {
   }
   /// Like text, or null.
   std::optional<std::string_view> data() { return from_.buffer(); }
-  /// No server sends a negative dataLength; it marks content that was moved.
   Stat stat() {
     Stat stat;
     stat.czxid = long_number();
@@ -90,7 +89,6 @@ class AnswerReader {
     stat.aversion = number();
     stat.ephemeral_owner = long_number();
     stat.data_length = number();
-    if (stat.data_length < 0) refuse("an answer with an invalid Stat");
     stat.num_children = number();
     stat.pzxid = long_number();
     return stat;

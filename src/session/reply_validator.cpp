@@ -6,11 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
-#include <new>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -20,9 +16,6 @@ namespace {
 constexpr std::size_t size_of_header = 16;
 constexpr std::size_t kilobyte = 1024;
 constexpr std::chrono::milliseconds per_kilobyte{250};
-constexpr std::size_t size_of_stat = 68;
-/// The content of answers of at least this size is moved, not copied.
-constexpr std::size_t large_answer = 1U << 20U;
 constexpr const char* no_memory =
     "an answer for which this machine has not enough memory (see `ulimit -v`, or the container's "
     "limit)";
@@ -209,42 +202,6 @@ std::string parts_of(AnswerReader& walk, std::vector<std::string>& creations) {
   return parts;
 }
 
-/// Releases the pages of a frame while its content is copied out of them.
-class FramePages {
- public:
-  explicit FramePages(const char* begin)
-      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-        next_(const_cast<char*>(begin) + (page_ - address(begin) % page_) % page_) {}
-
-  /// Everything before `end` has been copied.
-  void copied(const char* end) {
-    constexpr std::ptrdiff_t step = 1 << 20;
-    if (end - next_ < step) return;
-    const auto whole = static_cast<std::size_t>(end - next_) / page_ * page_;
-    madvise(next_, whole, MADV_DONTNEED);
-    next_ += whole;
-  }
-
- private:
-  static std::uintptr_t address(const char* place) {
-    return reinterpret_cast<std::uintptr_t>(place);
-  }
-
-  std::size_t page_;
-  char* next_;
-};
-
-std::string moved_value(std::string_view bytes, FramePages& pages) {
-  constexpr std::size_t step = 1U << 20U;
-  std::string value;
-  value.reserve(bytes.size() + 1);  // get adds a newline
-  for (; !bytes.empty(); bytes.remove_prefix(std::min(step, bytes.size()))) {
-    value.append(bytes.substr(0, step));
-    pages.copied(bytes.data() + std::min(step, bytes.size()));
-  }
-  return value;
-}
-
 }  // namespace
 
 void AnswerNotes::note_creation(std::string_view path, std::int64_t zxid) {
@@ -261,21 +218,6 @@ std::int64_t AnswerNotes::take_creation(std::string_view path) {
   const auto zxid = found->zxid;
   creations_.erase(creations_.begin(), std::next(found));
   return zxid;
-}
-
-std::int64_t AnswerNotes::keep(LargeAnswer answer) {
-  static std::atomic<std::int64_t> last{0};
-  const auto number = ++last;
-  const std::lock_guard lock(mutex_);
-  answers_.emplace(number, std::move(answer));
-  return number;
-}
-
-std::optional<LargeAnswer> AnswerNotes::take_answer(std::int64_t number) {
-  const std::lock_guard lock(mutex_);
-  auto found = answers_.extract(number);
-  if (found.empty()) return std::nullopt;
-  return std::move(found.mapped());
 }
 
 void WireConversation::note_request(std::string_view frame) {
@@ -296,56 +238,6 @@ void WireConversation::note_request(std::string_view frame) {
     request.creations.emplace_back(walk.text());
   if (lease_ && request.only_checks()) checks_.push_back(request.sent.at);
   outstanding_.push_back(std::move(request));
-}
-
-/// Leaves an answer without content. `frame` must have been found valid. Returns what is wrong;
-/// null if nothing.
-const char* WireConversation::move_content(std::string_view frame, std::int32_t operation) {
-  if (operation != operation::get && operation != operation::children_and_stat) return nullptr;
-  const std::string head(frame.substr(0, size_of_header));
-  FramePages pages(frame.data());
-  AnswerReader walk(frame);
-  walk.skip(size_of_header);
-  const auto count = walk.number();
-  LargeAnswer answer;
-  try {
-    if (operation == operation::get) {
-      if (count <= 0) return nullptr;
-      const auto size = static_cast<std::size_t>(count);
-      answer.value = moved_value(walk.rest().substr(0, size), pages);
-      walk.skip(size);
-    } else {
-      const auto names = static_cast<std::size_t>(count);
-      answer.names.reserve(names, walk.rest().size() - names * 4);
-      for (std::int32_t i = 0; i < count; ++i) {
-        const auto name = walk.text();
-        answer.names.add(name);
-        pages.copied(walk.rest().data());
-      }
-    }
-    leave_stub(frame, head, std::string(walk.rest().substr(0, size_of_stat)), std::move(answer));
-  } catch (const std::bad_alloc&) {
-    return no_memory;
-  }
-  return nullptr;
-}
-
-/// Turns the frame into an answer without content, whose Stat says where the content is.
-void WireConversation::leave_stub(std::string_view frame, std::string_view head, std::string stat,
-                                  LargeAnswer content) {
-  constexpr std::size_t mzxid = 8;
-  constexpr std::size_t data_length = 52;
-  AnswerReader fields(stat);
-  fields.skip(mzxid);
-  content.mzxid = fields.long_number();
-  fields.skip(data_length - mzxid - 8);
-  content.data_length = fields.number();
-  put_number(stat.data() + mzxid, notes_->keep(std::move(content)), 8);
-  put_number(stat.data() + data_length, LargeAnswer::moved, 4);
-  auto* to = std::ranges::copy(head, const_cast<char*>(frame.data())).out;
-  put_number(to, 0, 4);
-  std::ranges::copy(stat, to + 4);
-  stub_ = head.size() + 4 + stat.size();
 }
 
 bool WireConversation::Request::only_checks() const {
@@ -414,7 +306,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
     if (walk.broken()) return walk.flaw();
   }
   if (notes_ && !creations.first().empty()) notes_->note_creation(creations.first(), zxid);
-  return notes_ && frame.size() >= large_answer ? move_content(frame, request.operation) : nullptr;
+  return nullptr;
 }
 
 SessionLease::Sent WireConversation::note_sent(std::int32_t operation) const {
@@ -430,7 +322,8 @@ const char* flaw_of_length(std::int32_t length) {
   constexpr std::int32_t longest = 1 << 29;
   if (length < static_cast<std::int32_t>(size_of_header) || length >= longest)
     return "an answer with an invalid length";
-  if (static_cast<std::size_t>(length) < large_answer) return nullptr;
+  constexpr std::int32_t large = 1 << 20;
+  if (length < large) return nullptr;
   // Without this memory, the C client would never read anything again.
   void* const volatile room = std::malloc(static_cast<std::size_t>(length));
   std::free(room);

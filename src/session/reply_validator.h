@@ -37,7 +37,6 @@
 // Source of the formats: zookeeper.jute and ZooDefs.OpCode of ZooKeeper 3.8.
 #pragma once
 
-#include "base/name_list.h"
 #include "session/session_lease.h"
 
 #include <chrono>
@@ -49,26 +48,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace zksh {
-
-/// The content of an answer that is too large to copy.
-///
-/// The C client keeps the whole frame while it copies a value out of it, and copies the names of a
-/// list one by one into blocks of 32 bytes or more. So a large answer takes three to five times its
-/// size, and zksh's own copy comes on top. Instead, the content is moved out of the frame page by
-/// page before the C client sees it, and the C client gets an answer without content.
-struct LargeAnswer {
-  std::string value{};
-  NameList names{};
-  std::int64_t mzxid = 0;        ///< the Stat's; the number of this answer stands in its place
-  std::int32_t data_length = 0;  ///< the Stat's; `moved` stands in its place
-  /// A dataLength that no server may send: the content is in AnswerNotes.
-  static constexpr std::int32_t moved = -1;
-};
 
 /// Filled on the connection's thread before the C client gets the answer. Answers reach this object
 /// and the completions of their calls in the same order.
@@ -89,10 +72,6 @@ class AnswerNotes {
   /// known.
   std::int64_t take_creation(std::string_view path);
 
-  /// Keeps an answer until it is taken by the returned number, which this process never uses again.
-  std::int64_t keep(LargeAnswer answer);
-  std::optional<LargeAnswer> take_answer(std::int64_t number);
-
  private:
   struct Creation {
     std::string path;
@@ -103,7 +82,6 @@ class AnswerNotes {
 
   std::mutex mutex_;
   std::deque<Creation> creations_;
-  std::unordered_map<std::int64_t, LargeAnswer> answers_;
 };
 
 /// A change that a server reports.
@@ -134,13 +112,10 @@ class WireConversation {
   /// Records that a part of a frame has arrived, which may take longer than any request may wait:
   /// an answer of megabytes over a narrow line.
   void note_part(std::size_t bytes);
-  /// If the content of the last frame was moved out of it: the size of what is left of it.
-  std::optional<std::size_t> take_stub() { return std::exchange(stub_, std::nullopt); }
   /// The session's timeout; 0: not known.
   SessionLease::Duration timeout() const { return timeout_; }
   /// What is wrong with a received frame, for the user; null if nothing. The request that it
-  /// answers then counts as answered. The frame's memory must be writable: the content of a large
-  /// answer is moved out of it (LargeAnswer).
+  /// answers then counts as answered.
   const char* flaw_of(std::string_view frame);
   /// The event in the last frame, if it was one.
   std::optional<WireEvent> take_event() { return std::exchange(event_, std::nullopt); }
@@ -183,9 +158,6 @@ class WireConversation {
     bool only_checks() const;
   };
 
-  const char* move_content(std::string_view frame, std::int32_t operation);
-  void leave_stub(std::string_view frame, std::string_view head, std::string stat,
-                  LargeAnswer content);
   SessionLease::Sent note_sent(std::int32_t operation) const;
   void note_answer(const SessionLease::Sent& sent, bool done) const;
 
@@ -197,7 +169,6 @@ class WireConversation {
   SessionLease::Duration round_trip_{};  ///< see round_trip
   std::size_t part_ = 0;                 ///< bytes of the frame that is arriving
   SessionLease::Time part_at_;           ///< when they last made another kilobyte
-  std::optional<std::size_t> stub_;
   std::optional<WireEvent> event_;
   std::int64_t last_zxid_ = 0;
   int credentials_ = 0;  ///< sent and not answered
@@ -246,7 +217,8 @@ struct AnswerHeader {
   std::int32_t xid = 0;
   std::int64_t zxid = 0;
   std::int32_t code = 0;
-  std::string_view body{};  ///< what follows
+  std::string_view body{};       ///< what follows
+  std::string* frame = nullptr;  ///< what that is a part of, which may be taken; null: unknown
 };
 /// Parses the header of a valid answer, without its length.
 AnswerHeader answer_header(std::string_view frame);

@@ -4,7 +4,6 @@
 #include "session/handle.h"
 #include "session/marshalling.h"
 
-#include <cstring>
 #include <functional>
 #include <iterator>
 #include <new>
@@ -148,21 +147,10 @@ void nothing_done(int rc, const void* data) { conclude<Nothing>(data, rc, {}); }
 void stat_done(int rc, const ::Stat* stat, const void* data) {
   conclude<Stat>(data, rc, stat_of(stat));
 }
-/// The content of a large answer. Restores the Stat to what the server sent.
-template <class T>
-std::optional<LargeAnswer> content_of(const void* data, const ::Stat* sent, Stat& stat) {
-  auto content = static_cast<const CallOf<T>*>(data)->handle->take_content(sent);
-  if (!content) return std::nullopt;
-  stat.mzxid = content->mzxid;
-  stat.data_length = content->data_length;
-  return content;
-}
-
 void node_done(int rc, const char* bytes, int size, const ::Stat* stat, const void* data) {
   Node node{.data = std::nullopt, .stat = stat_of(stat)};
   if (rc == ZOK && size >= 0)
     node.data = bytes ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
-  if (auto content = content_of<Node>(data, stat, node.stat)) node.data = std::move(content->value);
   conclude<Node>(data, rc, std::move(node));
 }
 
@@ -219,42 +207,11 @@ void forget_here(Session::Handle& handle, const std::string& path, void* who) {
                         who, 1, nullptr, nullptr);
 }
 
-void take_names(const String_vector& from, std::vector<std::string>& to) {
-  to.assign(from.data, from.data + from.count);
-}
-void take_names(const NameList& from, std::vector<std::string>& to) {
-  for (std::size_t i = 0; i < from.size(); ++i) to.emplace_back(from[i]);
-}
-
-void take_names(NameList from, NameList& to) { to = std::move(from); }
-void take_names(const String_vector& from, NameList& to) {
-  std::size_t bytes = 0;
-  for (int i = 0; i < from.count; ++i) bytes += std::strlen(from.data[i]);
-  to.reserve(static_cast<std::size_t>(from.count), bytes);
-  for (int i = 0; i < from.count; ++i) to.add(from.data[i]);
-}
-
-template <class T>
-Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
-  const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
-    T list{.names = {}, .stat = stat_of(stat)};
-    if (auto content = content_of<T>(data, stat, list.stat))
-      take_names(std::move(content->names), list.names);
-    else if (names)
-      take_names(*names, list.names);
-    conclude<T>(data, rc, std::move(list));
-  };
-  return read<T>(session, {.path = path, .kind = WatchKind::OfChildren}, watch,
-                 [path, done](zhandle_t* zh, const Watcher& watcher, const void* data) {
-                   return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context,
-                                              done, data);
-                 });
-}
-
-/// A request that the C client cannot make.
+/// A request that the C client does not make.
 template <class T>
 struct OwnCall : CallOf<T> {
   std::function<T(const AnswerHeader& answer)> result{};
+  bool is_newer = true;  ///< than the servers that the C client was made for
 };
 
 template <class T>
@@ -262,7 +219,7 @@ void own_done(const AnswerHeader& answer, const void* data) {
   int rc = answer.code;
   const auto& call = static_cast<const OwnCall<T>&>(*static_cast<const CallOf<T>*>(data));
   // The server is not what it says it is, and closes the connection.
-  if (rc == ZUNIMPLEMENTED) {
+  if (rc == ZUNIMPLEMENTED && call.is_newer) {
     call.handle->has_no_version();
     rc = ZCONNECTIONLOSS;
   }
@@ -273,6 +230,79 @@ void own_done(const AnswerHeader& answer, const void* data) {
     rc = ZSYSTEMERROR;
   }
   conclude(data, rc, std::move(value));
+}
+
+/// As read, of what may be large: the C client would copy it twice. So it makes only those reads
+/// that set a watch, or must wait for a connection.
+template <class T, class Result, class Send>
+Pending<T> read_content(Session& session, std::int32_t operation, const Call::Watching& place,
+                        const Watch& watch, Result result, Send send) {
+  if (watch.is_set()) return read<T>(session, place, watch, send);
+  const auto on = session.open_handle();
+  auto call = std::make_unique<OwnCall<T>>();
+  call->result = std::move(result);
+  call->is_newer = false;
+  return start(session.monitor(), on.get(), std::unique_ptr<CallOf<T>>(std::move(call)),
+               [&](zhandle_t* zh, const void* data) {
+                 if (path_flaw(place.path)) return send(zh, Watcher(), data);  // it says so
+                 const auto body = path_request(on->servers.chroot, place.path) + '\0';
+                 const int rc = on->wire.ask(operation, body, own_done<T>, data);
+                 return rc == ZCONNECTIONLOSS ? send(zh, Watcher(), data) : rc;
+               });
+}
+
+/// The node in a valid answer, which a large value is taken out of.
+Node node_in(const AnswerHeader& answer) {
+  constexpr std::size_t large = 1 << 16;
+  AnswerReader from(answer.body);
+  const auto bytes = from.data();
+  Node node{.data = std::nullopt, .stat = from.stat()};
+  if (!bytes) return node;
+  if (bytes->size() < large) {
+    node.data = std::string(*bytes);
+    return node;
+  }
+  const auto size = bytes->size();
+  answer.frame->erase(0, static_cast<std::size_t>(bytes->data() - answer.frame->data()));
+  answer.frame->resize(size);
+  node.data = std::move(*answer.frame);
+  return node;
+}
+
+void make_room(std::vector<std::string>& names, std::size_t count, std::size_t /*bytes*/) {
+  names.reserve(count);
+}
+void make_room(NameList& names, std::size_t count, std::size_t bytes) {
+  names.reserve(count, bytes);
+}
+void add_name(std::vector<std::string>& names, std::string_view name) { names.emplace_back(name); }
+void add_name(NameList& names, std::string_view name) { names.add(name); }
+
+/// The list in a valid answer.
+template <class T>
+T list_in(const AnswerHeader& answer) {
+  T list;
+  AnswerReader count(answer.body);
+  const auto names = static_cast<std::size_t>(count.number());
+  make_room(list.names, names, count.rest().size() - 4 * names);
+  AnswerReader from(answer.body);
+  from.list([&] { add_name(list.names, from.text()); });
+  list.stat = from.stat();
+  return list;
+}
+
+template <class T>
+Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
+  const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
+    T list{.names = {}, .stat = stat_of(stat)};
+    for (int i = 0; names && i < names->count; ++i) add_name(list.names, names->data[i]);
+    conclude<T>(data, rc, std::move(list));
+  };
+  return read_content<T>(
+      session, operation::children_and_stat, {.path = path, .kind = WatchKind::OfChildren}, watch,
+      list_in<T>, [path, done](zhandle_t* zh, const Watcher& watcher, const void* data) {
+        return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
+      });
 }
 
 /// `result` gets a valid answer, or what is behind its header.
@@ -382,11 +412,11 @@ Pending<Stat> Session::start_exists(const std::string& path, const Watch& watch)
 }
 
 Pending<Node> Session::start_get(const std::string& path, const Watch& watch) {
-  return read<Node>(*this, {.path = path}, watch,
-                    [path](zhandle_t* zh, const Watcher& watcher, const void* data) {
-                      return zoo_awget(zh, path.c_str(), watcher.function, watcher.context,
-                                       node_done, data);
-                    });
+  return read_content<Node>(*this, operation::get, {.path = path}, watch, node_in,
+                            [path](zhandle_t* zh, const Watcher& watcher, const void* data) {
+                              return zoo_awget(zh, path.c_str(), watcher.function, watcher.context,
+                                               node_done, data);
+                            });
 }
 
 Pending<Node> Session::start_get_config(const Watch& watch) {

@@ -41,8 +41,6 @@ namespace {
 
 std::atomic<const char*> refused{nullptr};
 
-constexpr auto any_size = std::numeric_limits<std::size_t>::max();
-
 std::atomic<std::uint32_t> requests{0};  ///< of this process; see next_xid
 
 /// The socket of the handle that this thread uses; null: none.
@@ -61,10 +59,7 @@ std::string frame_length_of(std::string_view frame) {
   return length;
 }
 
-/// Of a frame with its length.
-AnswerHeader header_of(std::string_view frame) {
-  return answer_header(frame.substr(size_of_frame_length));
-}
+std::string with_length(std::string_view frame) { return frame_length_of(frame).append(frame); }
 
 /// A read of the C client's that sets a one-shot watch.
 struct WatchingRead {
@@ -126,10 +121,10 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   sasl_requests_ = 0;
   frame_.clear();
   frame_taken_ = 0;
-  long_ = false;
-  kept_alive_ = Clock::now();
-  head_.clear();
   handed_over_.clear();
+  event_.reset();
+  handed_ = 0;
+  kept_alive_ = Clock::now();
   // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
@@ -183,12 +178,12 @@ ssize_t WireSocket::pass(std::string_view bytes) {
 }
 
 void WireSocket::send_frame(std::string_view frame) {
-  send(fd_, frame_length_of(frame));
+  length_ = frame_length_of(frame);
   send(fd_, frame);
 }
 
 void WireSocket::begin_close() {
-  ends_with_any_ = link_.is_greeted() && !link_.expects_answers();
+  ends_with_any_ = link_.is_greeted() && !link_.conversation().expects_answers();
   send_frame(close_request());
   closing_ = true;
 }
@@ -243,38 +238,32 @@ void WireSocket::finish_close(Clock::time_point until) {
   shutdown(fd_, SHUT_RDWR);
 }
 
+/// The C client sends, and receives, a length and its frame in separate calls.
 ssize_t WireSocket::send(int fd, std::string_view bytes) {
-  if (fd == question_) return static_cast<ssize_t>(bytes.size());
-  std::string greeting;
-  std::string unwatching;
-  if (last_own_zxid_ > 0 && link_.sends_greeting()) {
-    greeting = greeting_after(bytes, last_own_zxid_);
-    bytes = greeting;
-  }
-  if (const auto parts = link_.sends_request() ? split_watches(bytes) : std::vector<std::string>();
-      !parts.empty()) {
-    length_.clear();
-    link_.drop_length();
-    for (const auto& part : parts) send_frame(part);
-    return static_cast<ssize_t>(bytes.size());
-  }
-  const auto read = link_.sends_request() ? watching_read(bytes) : std::nullopt;
-  if (read && owner_.is_reported(read->path, read->of_children)) {
-    unwatching = bytes;  // the watch is the last byte
-    unwatching.back() = '\0';
-    bytes = unwatching;
-  }
-  link_.look_at_sent(bytes);
-  auto sent = static_cast<ssize_t>(bytes.size());
-  if (link_.sends_length() && length_.empty())
+  const auto size = static_cast<ssize_t>(bytes.size());
+  if (fd == question_) return size;
+  if (length_.empty()) {
     length_ = bytes;  // it goes with its frame, in one packet
-  else
-    sent = pass(bytes);
-  if (sent < 0) return sent;
-  link_.sent(bytes);
+    return size;
+  }
+  std::string changed;
+  if (!link_.has_greeted()) {
+    if (last_own_zxid_ > 0) bytes = changed = greeting_after(bytes, last_own_zxid_);
+  } else if (const auto parts = split_watches(bytes); !parts.empty()) {
+    length_.clear();
+    for (const auto& part : parts) send_frame(part);
+    return size;
+  } else if (const auto read = watching_read(bytes);
+             read && owner_.is_reported(read->path, read->of_children)) {
+    changed = bytes;  // the watch is the last byte
+    changed.back() = '\0';
+    bytes = changed;
+  }
+  link_.note_sent(bytes);
+  if (pass(bytes) < 0) return -1;
   if (link_.awaits_greeting() && !greeting_until_ && !is_shaking_hands())
     greeting_until_ = Clock::now() + patience_;
-  return sent;
+  return size;
 }
 
 /// What the kernel has, as recv, within what may still be received.
@@ -288,7 +277,7 @@ ssize_t WireSocket::receive_raw(char* buffer, std::size_t size) {
 
 void WireSocket::receive_into(std::span<char> room) {
   room_ = room;
-  allowance_ = room.empty() ? any_size : room.size();
+  allowance_ = room.empty() ? std::numeric_limits<std::size_t>::max() : room.size();
 }
 
 /// Plain bytes from the server, as recv.
@@ -332,97 +321,105 @@ void WireSocket::note_tls() {
   if (!std::exchange(tls_noted_, true)) owner_.tls_ended(server_, *tls_);
 }
 
-/// What is wrong with bytes that were received; null if nothing.
-const char* WireSocket::check(const char* bytes, std::size_t size) {
-  const auto* const flaw = link_.flaw_of_received({bytes, size});
+/// Checks the frame that is collected, as far as it is there.
+void WireSocket::check(std::size_t came) {
+  const auto* const flaw = link_.flaw_of_received({frame_.data(), frame_taken_}, came);
   if (!link_.awaits_greeting() && greeting_until_) {
     greeting_until_.reset();
     patience_ = greeting_patience;
     expires_ = false;
   }
-  if (link_.last_zxid() > last_zxid_) last_zxid_ = link_.last_zxid();
-  round_trip_ = link_.round_trip().count();
-  if (const auto event = link_.take_event(); event && flaw == nullptr) owner_.event_came(*event);
-  if (link_.has_answered()) refused.store(nullptr);
+  if (link_.conversation().last_zxid() > last_zxid_) last_zxid_ = link_.conversation().last_zxid();
+  round_trip_ = link_.conversation().round_trip().count();
+  event_ = link_.take_event();
+  if (link_.conversation().has_answered()) refused.store(nullptr);
   if (flaw != nullptr) refused.store(flaw);
-  flawed_ = flawed_ || flaw != nullptr;
-  return flaw;
+  flawed_ = flaw != nullptr;
 }
 
-/// Checks what the C client is about to get.
-ssize_t WireSocket::took(const char* bytes, ssize_t size) {
-  if (size <= 0) return size;
-  taken_ += static_cast<std::uint64_t>(size);
-  if (check(bytes, static_cast<std::size_t>(size)) == nullptr) return size;
+/// Receives more of the next frame. 1: it is complete, and correct; else as recv.
+ssize_t WireSocket::collect_frame() {
+  constexpr std::size_t step = 1 << 16;
+  while (!flawed_) {
+    auto whole = size_of_frame_length;
+    if (frame_taken_ >= whole) whole += static_cast<std::size_t>(frame_length(frame_));
+    if (frame_taken_ == whole && whole > size_of_frame_length) return 1;
+    // A length costs nothing: memory that was not written to is not there.
+    frame_.reserve(whole);
+    frame_.resize(std::max(frame_.size(), std::min(whole, frame_taken_ + step)));
+    const auto came = receive(frame_.data() + frame_taken_, frame_.size() - frame_taken_);
+    if (came <= 0) return came;
+    frame_taken_ += static_cast<std::size_t>(came);
+    taken_ += static_cast<std::uint64_t>(came);
+    check(static_cast<std::size_t>(came));
+  }
   errno = EBADMSG;
   return -1;
 }
 
-/// Receives more of a frame that is collected here. 1: it is complete; else as recv.
-ssize_t WireSocket::collect_frame(std::size_t longest) {
-  constexpr std::size_t step = 1 << 16;
-  while (true) {
-    const auto have = frame_taken_;
-    const auto whole = have < size_of_frame_length
-                           ? size_of_frame_length
-                           : size_of_frame_length + static_cast<std::size_t>(frame_length(frame_));
-    if (have == whole && have > size_of_frame_length) return 1;
-    errno = EBADMSG;
-    if (whole > longest) return -1;
-    // A length costs nothing: memory that was not written to is not there.
-    frame_.reserve(whole);
-    frame_.resize(std::max(frame_.size(), std::min(whole, have + step)));
-    const auto came = receive(frame_.data() + have, frame_.size() - have);
-    if (came <= 0) return came;
-    frame_taken_ += static_cast<std::size_t>(came);
-    if (took(frame_.data() + have, came) <= 0) return -1;
+/// Passes a whole frame to whom it is for.
+void WireSocket::pass_on(std::string frame) {
+  const auto content = std::string_view(frame).substr(size_of_frame_length);
+  if (sasl_ == Sasl::Greeting) {
+    // A session that is over is not authenticated.
+    sasl_ = granted_by(frame).session == 0 ? Sasl::None : Sasl::Exchange;
+    if (sasl_ == Sasl::Exchange) {
+      greeting_ = std::move(frame);
+      return owner_.continue_sasl(server_, connection_, nullptr, 0);
+    }
+  } else if (sasl_ == Sasl::Exchange) {
+    const auto answer = sasl_answer(content);
+    return owner_.continue_sasl(server_, connection_, &answer.token, answer.error);
+  } else if (!asked_.empty() && answer_header(content).xid == asked_.front().xid) {
+    last_own_zxid_ = std::max(last_own_zxid_, answer_header(content).zxid);
+    auto& request = answered_.emplace_back(std::move(asked_.front()));
+    asked_.pop_front();
+    request.frame = std::move(frame);
+    return;
   }
+  handed_over_ = std::move(frame);
 }
 
-/// Collects a frame that begins with these bytes: its length and perhaps more. As recv.
-ssize_t WireSocket::begin_frame(std::string head) {
-  frame_ = std::move(head);
-  frame_taken_ = frame_.size();
-  if (took(frame_.data(), size_of_frame_length) < 0) return -1;
-  // Its bytes are checked where they stay.
-  frame_.reserve(size_of_frame_length + static_cast<std::size_t>(frame_length(frame_)));
-  const auto behind = static_cast<ssize_t>(frame_taken_ - size_of_frame_length);
-  return behind == 0 ? 1 : took(frame_.data() + size_of_frame_length, behind);
-}
-
-ssize_t WireSocket::take_greeting() {
-  constexpr std::size_t longest = 64;
-  const auto result = collect_frame(longest);
-  if (result <= 0) return result;
-  handed_over_ = std::exchange(frame_, {});
-  frame_taken_ = 0;
-  // A session that is over is not authenticated.
-  sasl_ = granted_by(handed_over_).session == 0 ? Sasl::Delivery : Sasl::Exchange;
-  if (sasl_ == Sasl::Exchange) owner_.continue_sasl(server_, connection_, nullptr, 0);
+/// The next bytes for the C client, as recv. It gets none while there are answers to deliver, so
+/// that all are in order.
+ssize_t WireSocket::take(char* buffer, std::size_t size) {
+  ssize_t result = 1;
+  while (handed_over_.empty() && (result = collect_frame()) > 0) {
+    frame_taken_ = 0;
+    pass_on(std::exchange(frame_, {}));
+  }
+  const bool is_missing = handed_over_.empty() && errno == EAGAIN && result < 0;
+  if (is_missing && (!answered_.empty() || keeps_alive()))
+    handed_over_ = with_length(ping_answer());
+  if (answered_.empty() && handed_over_.empty()) return result;
+  if (answered_.empty()) return hand_over(buffer, size);
   errno = EAGAIN;
   return -1;
 }
 
-ssize_t WireSocket::take_sasl_answer() {
-  constexpr std::size_t longest = 65536;
-  const auto result = collect_frame(longest);
-  if (result <= 0) return result;
-  const auto answer = sasl_answer(std::string_view(frame_).substr(size_of_frame_length));
-  frame_.clear();
-  frame_taken_ = 0;
-  owner_.continue_sasl(server_, connection_, &answer.token, answer.error);
-  errno = EAGAIN;
-  return -1;
-}
-
-/// Passes bytes to the C client that have been checked.
 ssize_t WireSocket::hand_over(char* buffer, std::size_t size) {
-  const auto count = handed_over_.copy(buffer, size);
-  handed_over_.erase(0, count);
-  if (handed_over_.empty()) handed_over_.shrink_to_fit();  // it may have been large
-  if (handed_over_.empty() && sasl_ == Sasl::Delivery) sasl_ = Sasl::None;
+  if (const auto event = std::exchange(event_, std::nullopt)) owner_.event_came(*event);
+  const auto count = handed_over_.copy(buffer, size, handed_);
+  handed_ += count;
   taken_ += count;
+  if (handed_ == handed_over_.size()) {
+    handed_ = 0;
+    std::string().swap(handed_over_);  // it may have been large
+  }
   return static_cast<ssize_t>(count);
+}
+
+/// For when a part of an answer has been collected, and no more is there: the server must hear of
+/// the session, and the C client of the server. Whether the latter is due.
+bool WireSocket::keeps_alive() {
+  const auto now = Clock::now();
+  const bool is_due = frame_taken_ > 0 && sasl_ == Sasl::None &&
+                      link_.conversation().give_up_at() &&
+                      now - kept_alive_ > link_.conversation().timeout() / 12;
+  if (!is_due) return false;
+  kept_alive_ = now;
+  send_frame(ping_request());
+  return true;
 }
 
 void WireSocket::ask(std::int32_t operation, std::string_view body, Done done, const void* data) {
@@ -431,108 +428,12 @@ void WireSocket::ask(std::int32_t operation, std::string_view body, Done done, c
   send_frame(request_frame(xid, operation, body));
 }
 
-/// Takes answers to zksh's own requests, until the next frame, whose first bytes are then in head_,
-/// is the C client's. 1: it is; else as recv. Answers that were taken are delivered before the C
-/// client gets more, so that all are in order.
-ssize_t WireSocket::take_own_answers() {
-  constexpr std::size_t size_of_xid = 4;
-  constexpr std::size_t enough = size_of_frame_length + size_of_xid;
-  const auto is_enough = [&] { return head_.size() == enough; };
-  ssize_t result = 1;
-  while (!asked_.empty()) {
-    if (frame_taken_ == 0) {
-      std::array<char, enough> some;
-      while (!is_enough() && (result = receive(some.data(), enough - head_.size())) > 0)
-        head_.append(some.data(), static_cast<std::size_t>(result));
-      if (!is_enough()) break;
-      result = 1;
-      if (frame_length(std::string_view(head_).substr(size_of_frame_length)) != asked_.front().xid)
-        break;
-      if (begin_frame(std::exchange(head_, {})) < 0) return -1;
-    }
-    result = collect_frame(any_size);
-    if (result <= 0) break;
-    take_own_answer();
-  }
-  if (answered_.empty()) return result;
-  errno = EAGAIN;
-  return -1;
-}
-
-/// Passes the bytes in head_ to the C client, and more if it asks for more.
-ssize_t WireSocket::take_head(char* buffer, std::size_t size) {
-  const auto count = head_.copy(buffer, size);
-  head_.erase(0, count);
-  const auto more = count < size ? receive(buffer + count, size - count) : 0;
-  return took(buffer, static_cast<ssize_t>(count) + std::max<ssize_t>(more, 0));
-}
-
-/// Whether a frame that begins so may take so long that the C client must not wait for it. Nearby,
-/// that is what 1 Mbit/s brings in a quarter of the session timeout: collecting an answer costs a
-/// copy, unless it is so large that its content is moved out of it anyway.
-bool WireSocket::is_long(std::string_view head) const {
-  constexpr std::int64_t bytes_a_millisecond = 125;
-  constexpr std::int64_t small = 1 << 16;
-  constexpr std::int64_t large = 1 << 20;
-  if (head.size() < size_of_frame_length) return false;
-  const auto quarter = std::chrono::duration_cast<std::chrono::milliseconds>(link_.timeout() / 4);
-  const auto least = round_trip() > nearby
-                         ? small
-                         : std::clamp(quarter.count() * bytes_a_millisecond, small, large);
-  return frame_length(head) >= least;
-}
-
-/// Begins to collect the C client's next frame, whose first bytes are `head`.
-ssize_t WireSocket::take_long_answer(char* buffer, std::size_t size, const std::string& head) {
-  if (begin_frame(head) < 0) return -1;
-  long_ = true;
-  return take_rest(buffer, size);
-}
-
-ssize_t WireSocket::take_rest(char* buffer, std::size_t size) {
-  const auto result = collect_frame(any_size);
-  if (result < 0 && errno == EAGAIN) return keep_alive(buffer, size);
-  if (result <= 0) return result;
-  long_ = false;
-  frame_taken_ = 0;
-  if (const auto stub = link_.take_stub()) {
-    const auto left = frame_.substr(size_of_frame_length, *stub);
-    frame_ = frame_length_of(left) + left;
-  }
-  handed_over_ = std::exchange(frame_, {});
-  return hand_over(buffer, size);
-}
-
-/// For when a part of a frame has been collected, and no more is there: the server must hear of the
-/// session, and the C client of the server.
-ssize_t WireSocket::keep_alive(char* buffer, std::size_t size) {
-  const auto now = Clock::now();
-  if (link_.timeout().count() > 0 && now - kept_alive_ > link_.timeout() / 12) {
-    kept_alive_ = now;
-    send_frame(ping_request());
-    const auto ping = ping_answer();
-    handed_over_ = frame_length_of(ping) + ping;
-    return hand_over(buffer, size);
-  }
-  errno = EAGAIN;
-  return -1;
-}
-
-/// The frame has been found to be the answer to the first request.
-void WireSocket::take_own_answer() {
-  auto& request = answered_.emplace_back(std::move(asked_.front()));
-  asked_.pop_front();
-  request.frame = std::exchange(frame_, {});
-  frame_taken_ = 0;
-  last_own_zxid_ = std::max(last_own_zxid_, header_of(request.frame).zxid);
-  const auto ping = ping_answer();
-  handed_over_ = frame_length_of(ping) + ping;
-}
-
 bool WireSocket::deliver() {
   if (answered_.empty()) return false;
-  for (const auto& request : std::exchange(answered_, {})) {
-    request.done(header_of(request.frame), request.data);
+  for (auto& request : std::exchange(answered_, {})) {
+    auto answer = answer_header(std::string_view(request.frame).substr(size_of_frame_length));
+    answer.frame = &request.frame;
+    request.done(answer, request.data);
   }
   return true;
 }
@@ -554,7 +455,9 @@ void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {
 }
 
 void WireSocket::end_sasl(std::uint64_t connection) {
-  if (connection == connection_ && sasl_ == Sasl::Exchange) sasl_ = Sasl::Delivery;
+  if (connection != connection_ || sasl_ != Sasl::Exchange) return;
+  sasl_ = Sasl::None;
+  handed_over_ = std::exchange(greeting_, {});
 }
 
 void WireSocket::drop_sasl(std::uint64_t connection) {
@@ -562,8 +465,7 @@ void WireSocket::drop_sasl(std::uint64_t connection) {
 }
 
 bool WireSocket::may_have_unread() const {
-  return !unread_.empty() || !head_.empty() || !handed_over_.empty() ||
-         (tls_ && tls_->may_have_unread());
+  return !unread_.empty() || !handed_over_.empty() || (tls_ && tls_->may_have_unread());
 }
 
 ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
@@ -575,41 +477,14 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
   const bool has_ended = came == 0 || (came < 0 && errno != EAGAIN);
   if (!has_ended || !expires_ || !link_.awaits_greeting()) return came;
   sasl_ = Sasl::None;
-  const auto answer = expired_greeting();
-  handed_over_ = frame_length_of(answer) + answer;
+  handed_over_ = with_length(expired_greeting());
   return hand_over(buffer, size);
-}
-
-/// The next bytes for the C client, as recv.
-ssize_t WireSocket::take(char* buffer, std::size_t size) {
-  if (sasl_ == Sasl::Greeting) {
-    const auto result = take_greeting();
-    if (sasl_ != Sasl::Delivery) return result;
-  }
-  if (sasl_ == Sasl::Exchange) return take_sasl_answer();
-  if (!handed_over_.empty()) return hand_over(buffer, size);
-  if (long_) return take_rest(buffer, size);
-  if (frame_taken_ > 0 || (!asked_.empty() && link_.receives_length())) {
-    const auto result = take_own_answers();
-    const bool is_partial = result < 0 && errno == EAGAIN && frame_taken_ > 0 && answered_.empty();
-    if (is_partial) return keep_alive(buffer, size);
-    if (result <= 0) return result;
-  }
-  const bool begins = link_.receives_length();
-  if (!head_.empty() && begins && is_long(head_))
-    return take_long_answer(buffer, size, std::exchange(head_, {}));
-  if (!head_.empty()) return take_head(buffer, size);
-  const auto came = receive(buffer, size);
-  if (begins && came == static_cast<ssize_t>(size_of_frame_length) &&
-      is_long({buffer, size_of_frame_length}))
-    return take_long_answer(buffer, size, std::string(buffer, size_of_frame_length));
-  return took(buffer, came);
 }
 
 std::optional<Clock::time_point> WireSocket::give_up_at() const {
   if (is_shaking_hands()) return tls_->has_started() ? handshake_until_ : start_tls_at_;
   if (greeting_until_) return greeting_until_;
-  const auto until = link_.give_up_at();
+  const auto until = link_.conversation().give_up_at();
   return until ? std::optional(wait_until(*until)) : std::nullopt;
 }
 
@@ -634,59 +509,27 @@ std::int32_t frame_length(std::string_view bytes) {
   return static_cast<std::int32_t>(length);
 }
 
-void WireLink::Direction::take_length(std::string_view bytes) {
-  for (const char byte : bytes.substr(0, size_of_frame_length - length_taken)) {
-    frame = frame << 8U | static_cast<unsigned char>(byte);
-    ++length_taken;
-  }
+void WireLink::note_sent(std::string_view frame) {
+  if (std::exchange(greeting_sent_, true)) return conversation_.note_request(frame);
+  request_ = session_request(frame);
+  greeting_at_ = BootClock::now();
 }
 
-bool WireLink::Direction::take(std::size_t bytes) {
-  taken += bytes;
-  if (taken < frame) return false;
-  *this = {};
-  return true;
-}
-
-void WireLink::look_at_sent(std::string_view bytes) {
-  if (!out_.in_frame() || out_.taken > 0 || noted_) return;
-  noted_ = true;
-  if (!greeting_sent_) {
-    request_ = session_request(bytes);
-    greeting_at_ = BootClock::now();
-  } else {
-    conversation_.note_request(bytes);
+const char* WireLink::flaw_of_received(std::string_view frame, std::size_t came) {
+  if (frame.size() < size_of_frame_length) return nullptr;
+  const auto length = frame_length(frame);
+  if (frame.size() == size_of_frame_length)
+    return greeted_ ? flaw_of_length(length) : flaw_of_greeting(frame, request_.fresh);
+  const auto content = frame.substr(size_of_frame_length);
+  if (content.size() < static_cast<std::size_t>(length)) {
+    conversation_.note_part(came);
+    return nullptr;
   }
-  greeting_sent_ = true;
-}
-
-void WireLink::sent(std::string_view bytes) {
-  if (!out_.in_frame()) {
-    out_.take_length(bytes);
-  } else if (out_.take(bytes.size())) {
-    noted_ = false;
-  }
-}
-
-const char* WireLink::flaw_of_received(std::string_view bytes) {
-  if (!greeted_) {
-    greeting_taken_ += bytes.size();
-    const std::string_view whole(bytes.data() + bytes.size() - greeting_taken_, greeting_taken_);
-    const auto* const flaw = flaw_of_greeting(whole, request_.fresh);
-    greeted_ = whole.size() >= size_of_frame_length &&
-               whole.size() >= size_of_frame_length + static_cast<std::size_t>(frame_length(whole));
-    if (greeted_ && flaw == nullptr) begin_lease(granted_by(whole));
-    return flaw;
-  }
-  if (!in_.in_frame()) {
-    in_.take_length(bytes);
-    return in_.in_frame() ? flaw_of_length(static_cast<std::int32_t>(in_.frame)) : nullptr;
-  }
-  const auto size = in_.taken + bytes.size();
-  const std::string_view whole(bytes.data() + bytes.size() - size, size);
-  if (in_.take(bytes.size())) return conversation_.flaw_of(whole);
-  conversation_.note_part(bytes.size());
-  return nullptr;
+  if (greeted_) return conversation_.flaw_of(content);
+  greeted_ = true;
+  const auto* const flaw = flaw_of_greeting(frame, request_.fresh);
+  if (flaw == nullptr) begin_lease(granted_by(frame));
+  return flaw;
 }
 
 void WireLink::begin_lease(const Granted& granted) {

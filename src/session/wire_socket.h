@@ -25,8 +25,8 @@
 //    The C client would wait for two thirds of the session timeout before trying the next server,
 //    and servers that are frozen, or were reached while starting, never answer.
 //  - Bytes that arrive count. The C client counts whole frames alone, and sends no pings while it
-//    waits for an answer. So a long answer is collected here; meanwhile the server gets pings, and
-//    the C client answers to them.
+//    waits for an answer. So frames are collected here; meanwhile the server gets pings, and the C
+//    client answers to them.
 //  - Other requests must be answered by WireConversation::give_up_at. Answers that have arrived by
 //    then are read first.
 #pragma once
@@ -61,68 +61,29 @@ constexpr std::size_t size_of_frame_length = 4;
 /// Reads such a length; `bytes` may be shorter.
 std::int32_t frame_length(std::string_view bytes);
 
-/// Used by the thread that reads and writes the connection, from its first byte on. The C client
-/// sends, and receives, a length and its frame in separate calls.
+/// Used by the thread that reads and writes the connection, from its first frame on.
 class WireLink {
  public:
-  /// Called before `bytes` are sent. A frame is passed as a whole the first time, however much of
-  /// it is sent.
-  void look_at_sent(std::string_view bytes);
-  /// Whether the next bytes to send are those of a length, which a frame follows at once.
-  bool sends_length() const { return !out_.in_frame(); }
-  /// Whether they are those of the connect request, without its length.
-  bool sends_greeting() const { return !greeting_sent_ && out_.in_frame() && out_.taken == 0; }
-  /// The length that was sent does not count: its frame is not sent.
-  void drop_length() { out_ = {}; }
-  /// Called after `bytes` were sent.
-  void sent(std::string_view bytes);
-  /// What is wrong with received `bytes`, for the user; null if nothing. They must be in place in
-  /// the buffer that receives the whole frame.
-  const char* flaw_of_received(std::string_view bytes);
-  /// Whether the next bytes to receive are those of a length.
-  bool receives_length() const { return greeted_ && in_.length_taken == 0; }
-  /// Whether the connect request was sent and not answered yet.
-  bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
-  /// Whether it was answered.
+  /// Called before a frame is sent, without its length: first the connect request.
+  void note_sent(std::string_view frame);
+  /// What is wrong with the next frame, for the user; null if nothing. To be called with its
+  /// length, then whenever more of it has arrived, with what is there, and how much of that is new.
+  const char* flaw_of_received(std::string_view frame, std::size_t came);
+  /// Whether the connect request was sent, whether it was answered, and what is between these.
+  bool has_greeted() const { return greeting_sent_; }
   bool is_greeted() const { return greeted_; }
-  /// Whether the next bytes to send are those of a request, without its length.
-  bool sends_request() const { return greeting_sent_ && out_.in_frame() && out_.taken == 0; }
-  /// As in WireConversation.
+  bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
+  /// What follows.
+  const WireConversation& conversation() const { return conversation_; }
   std::optional<WireEvent> take_event() { return conversation_.take_event(); }
-  std::int64_t last_zxid() const { return conversation_.last_zxid(); }
-  /// As in WireConversation.
-  SessionLease::Duration round_trip() const { return conversation_.round_trip(); }
-  /// As in WireConversation.
-  std::optional<std::size_t> take_stub() { return conversation_.take_stub(); }
-  SessionLease::Duration timeout() const { return conversation_.timeout(); }
-  bool has_answered() const { return conversation_.has_answered(); }
-  bool expects_answers() const { return conversation_.expects_answers(); }
-  std::optional<BootClock::time_point> give_up_at() const { return conversation_.give_up_at(); }
 
  private:
-  /// The bytes of one direction: lengths and frames.
-  struct Direction {
-    std::uint32_t frame = 0;  ///< the frame's size, as far as its length is known
-    std::size_t length_taken = 0;
-    std::size_t taken = 0;  ///< number of bytes of the frame seen
-
-    bool in_frame() const { return length_taken == size_of_frame_length; }
-    /// Records bytes of a length.
-    void take_length(std::string_view bytes);
-    /// Records bytes of a frame; true at its end.
-    bool take(std::size_t bytes);
-  };
-
   void begin_lease(const Granted& granted);
 
   bool greeting_sent_ = false;
   BootClock::time_point greeting_at_;
   SessionRequest request_;
-  bool noted_ = false;  ///< the current request is recorded
   bool greeted_ = false;
-  std::size_t greeting_taken_ = 0;
-  Direction out_;
-  Direction in_;
   WireConversation conversation_;
 };
 
@@ -190,7 +151,7 @@ class WireSocket {
   void receive_into(std::span<char> room);
   /// Whether there may be bytes for the C client that the kernel knows nothing of.
   bool may_have_unread() const;
-  /// The number of bytes that the C client has taken so far.
+  /// Counts the bytes that were received, and those that the C client has got.
   std::uint64_t taken() const { return taken_; }
 
   /// Called once for a request of zksh's own: with its answer, or with the code that the request
@@ -265,7 +226,6 @@ class WireSocket {
     None,      ///< the C client's, as all
     Greeting,  ///< the answer to the connect request
     Exchange,  ///< an answer to SASL's request
-    Delivery,  ///< the C client gets the answer to its connect request
   };
 
   ssize_t take(char* buffer, std::size_t size);
@@ -276,21 +236,12 @@ class WireSocket {
   ssize_t receive_secured(char* buffer, std::size_t size);
   void note_tls();
   bool is_shaking_hands() const { return tls_ && !tls_->is_ready(); }
-  const char* check(const char* bytes, std::size_t size);
-  ssize_t took(const char* bytes, ssize_t size);
+  void check(std::size_t came);
   void send_frame(std::string_view frame);
-  ssize_t begin_frame(std::string head);
-  ssize_t collect_frame(std::size_t longest);
-  ssize_t take_own_answers();
-  void take_own_answer();
-  ssize_t take_head(char* buffer, std::size_t size);
-  bool is_long(std::string_view head) const;
-  ssize_t take_long_answer(char* buffer, std::size_t size, const std::string& head);
-  ssize_t take_rest(char* buffer, std::size_t size);
-  ssize_t keep_alive(char* buffer, std::size_t size);
-  ssize_t take_greeting();
-  ssize_t take_sasl_answer();
+  ssize_t collect_frame();
+  void pass_on(std::string frame);
   ssize_t hand_over(char* buffer, std::size_t size);
+  bool keeps_alive();
   std::optional<std::size_t> drop_received();
   std::optional<std::size_t> drop_decrypted();
 
@@ -320,13 +271,13 @@ class WireSocket {
   bool tls_noted_ = false;
   Sasl sasl_ = Sasl::None;
   std::int32_t sasl_requests_ = 0;
-  /// A frame that is collected here, with its length, and how much of it has been received.
-  std::string frame_{};
-  std::size_t frame_taken_ = 0;
-  bool long_ = false;  ///< it is a long answer, which the C client gets when it is complete
+  std::string frame_{};               ///< the next one, with its length
+  std::size_t frame_taken_ = 0;       ///< how much of it has been received
+  std::string greeting_{};            ///< the answer to the connect request, during SASL's exchange
+  std::string handed_over_{};         ///< the frame that the C client gets
+  std::size_t handed_ = 0;            ///< how much of it the C client has
+  std::optional<WireEvent> event_{};  ///< if it is one that the C client does not have yet
   Clock::time_point kept_alive_{};
-  std::string head_{};         ///< received bytes of the C client's next frame
-  std::string handed_over_{};  ///< what the C client gets next, and has been checked
   struct OwnRequest {
     std::int32_t xid = 0;
     Done done = nullptr;
