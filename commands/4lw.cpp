@@ -186,21 +186,22 @@ std::string_view details() {
 }  // namespace
 
 // Identifiers cannot begin with a digit. NOLINTNEXTLINE(readability-identifier-naming)
-extern const Command _4lw_command = make_command<Args>(
-    {.name = "4lw",
-     .group = "Servers",
-     .summary = "Send a four-letter word to every server",
-     .keywords = {"mntr", "ruok", "srvr", "cons", "wchs", "envi", "isro", "status", "metrics"},
-     .details = details(),
-     .examples = {{"4lw srvr", "The role and load of each member."},
-                  {"4lw mntr -o plain", "Metrics, for grep."},
-                  {"4lw ruok", "Is each of them running?"}},
-     .json = "server serverId word answer [fields] error",
-     .json_fields = {{"answer", "string?", "The server's answer."},
-                     {"fields", "Figures?", "The answer's keys and values."},
-                     {"word", "string", "The four-letter word."}},
-     .needs = Needs::Nothing,
-     .strict = true,
-     .pages = true},
-    declare, run);
+extern const Command _4lw_command =
+    make_command<Args>({.name = "4lw",
+                        .group = "Servers",
+                        .summary = "Send a four-letter word to every server",
+                        .keywords = {"mntr", "ruok", "srvr", "cons", "wchs", "envi", "isro",
+                                     "status", "metrics", "wchp"},
+                        .details = details(),
+                        .examples = {{"4lw srvr", "The role and load of each member."},
+                                     {"4lw mntr -o plain", "Metrics, for grep."},
+                                     {"4lw ruok", "Is each of them running?"}},
+                        .json = "server serverId word answer [fields] error",
+                        .json_fields = {{"answer", "string?", "The server's answer."},
+                                        {"fields", "Figures?", "The answer's keys and values."},
+                                        {"word", "string", "The four-letter word."}},
+                        .needs = Needs::Nothing,
+                        .strict = true,
+                        .pages = true},
+                       declare, run);
 }  // namespace zksh::command_4lw

@@ -109,7 +109,8 @@ extern const Command addauth_command = make_command<Args>(
     {.name = "addauth",
      .group = "Access",
      .summary = "Add a credential to the session",
-     .keywords = {"auth", "login", "password", "authenticate", "digest", "security"},
+     .keywords = {"auth", "login", "password", "authenticate", "digest", "security", "sudo",
+                  "passwd"},
      .details = "Adds an identity to the session. Nodes whose ACLs name that identity are then "
                 "accessible, until the session ends. With digest, servers accept any user and "
                 "password: a wrong one is simply an identity that no ACL names. zksh asks for a "

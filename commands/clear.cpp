@@ -16,6 +16,7 @@ extern const Command clear_command =
     make_command({.name = "clear",
                   .group = "Shell",
                   .summary = "Clear the screen",
+                  .keywords = {"cls"},
                   .details = "Also clears the terminal's scrollback; Ctrl-L keeps it. Does "
                              "nothing if the output is not a terminal.",
                   .examples = {{"clear", "Clear the screen and the scrollback."}},

@@ -2,6 +2,7 @@
 #include "base/mapped.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "command/prose.h"
 #include "command/screen.h"
 #include "config/settings.h"
 #include "node/node_json.h"
@@ -57,8 +58,10 @@ void print_setting(Context& cx, const Settings::Description& setting, std::size_
                                     ? '"' + cx.out.shown(value) + '"'
                                     : cx.out.shown(value),
                                 '(' + origin + ')');
-  cx.out.line("{}{}", line,
-              in_list ? in_short(cx, setting.help, text_width(line)) : std::string(setting.help));
+  if (in_list)
+    cx.out.line("{}{}", line, in_short(cx, setting.help, text_width(line)));
+  else
+    print_prose(cx.out, "{}{}", line, setting.help);
 }
 
 int run(Context& cx, const Args& a) {

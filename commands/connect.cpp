@@ -52,7 +52,8 @@ extern const Command connect_command = make_command<Args>(
     {.name = "connect",
      .group = "Session",
      .summary = "Open a new session, with the same servers or others",
-     .keywords = {"server", "reconnect", "session", "tls", "ssl", "sasl", "kerberos", "encryption"},
+     .keywords = {"server", "reconnect", "session", "tls", "ssl", "sasl", "kerberos", "encryption",
+                  "open", "use"},
      .details = "Opens a new session, then closes the current one: its ephemeral nodes are "
                 "removed, its watches and identities are gone, and jobs and programs under its "
                 "locks are ended first: at a terminal it asks, and a script needs --force if it "

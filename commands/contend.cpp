@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "client/rehearsal.h"
 #include "command/command.h"
+#include "command/prose.h"
 #include "command/screen.h"
 #include "config/settings.h"
 #include "lock/contention.h"
@@ -182,7 +183,8 @@ void print_heading(Context& cx, const ContentionPlan& plan, std::size_t sessions
                                               : fmt::format(", {} of them readers", plan.readers);
   if (plan.rounds > 1) what += fmt::format(", {} rounds", plan.rounds);
   if (plan.hold.count() > 0) what += fmt::format(", holding for {}", short_time(plan.hold));
-  cx.out.line("{}: {}, {}", cx.out.shown(plan.request.path()), what, counted(sessions, "session"));
+  print_prose(cx.out, "{}: {}, {}", cx.out.shown(plan.request.path()), what,
+              counted(sessions, "session"));
 }
 
 void print_drawings(Context& cx, const std::vector<ContentionTrial>& trials,

@@ -32,6 +32,8 @@ void declare(Options& o, Args& a) {
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
   o.node("target", a.target, "The path of the copy; it must not exist.");
+  o.instead_of("-a", "values and ACLs are copied anyway; -r copies the subtree");
+  o.instead_of("-f", "no node is replaced: delete the target first");
 }
 
 void refuse_existing(ReadAhead<Stat>& target, const std::stop_token& stop) {

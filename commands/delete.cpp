@@ -13,6 +13,9 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
+  o.instead_of("-r", "`deleteall` deletes the nodes below, too");
+  o.instead_of("-R", "`deleteall` deletes the nodes below, too");
+  o.instead_of("-f", "`deleteall -y` deletes the nodes below, too, and asks nothing");
   o.number("-v,--version", a.version, "version",
            "Delete only if this is the data version; -1 matches any.");
   o.nodes("path", a.paths, "The nodes to delete.");
@@ -70,7 +73,7 @@ extern const Command delete_command = make_command<Args>(
     {.name = "delete",
      .group = "Nodes",
      .summary = "Delete a node that has no children",
-     .keywords = {"remove", "rm", "unlink"},
+     .keywords = {"remove", "rm", "unlink", "del", "rmdir"},
      .details =
          "Prints nothing on success. If one of several nodes cannot be deleted, the others still "
          "are; each failure is reported, and the status is that of the first. `deleteall` deletes "

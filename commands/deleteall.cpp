@@ -35,6 +35,8 @@ void declare(Options& o, Args& a) {
   o.flag("-r,-R,--recursive", a.recursive,
          "For `rm` only, which otherwise deletes nodes without children.");
   o.flag("-y,--yes", a.yes, "Do not ask.");
+  o.instead_of("-f", "-y asks nothing");
+  o.instead_of("-i", "it asks anyway, at a terminal");
   o.number("--max", a.most, "number", "Delete nothing if there are more nodes than this.");
   o.flag("--force", a.force, "Delete even / or /zookeeper.");
   o.common().flag("--quotas", a.quotas, "Delete the quotas of the deleted nodes, too.");

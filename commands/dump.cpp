@@ -121,7 +121,8 @@ extern const Command dump_command = make_command<Args>(
     {.name = "dump",
      .group = "Trees",
      .summary = "Dump a subtree as text, for `apply` and `diff`",
-     .keywords = {"backup", "export", "save", "snapshot", "migrate", "mirror", "replicate"},
+     .keywords = {"backup", "export", "save", "snapshot", "migrate", "mirror", "replicate",
+                  "undelete"},
      .details = "Writes a line for each node: its path below the top, kind (persistent, container, "
                 "ttl=MILLISECONDS), ACL, data, and quota if it has one, separated by tabs. Data is "
                 "null, a quoted string, or base64:… if it is not UTF-8. zksh-tree(5) describes the "

@@ -167,7 +167,7 @@ extern const Command edit_command = make_command<Args>(
     {.name = "edit",
      .group = "Nodes",
      .summary = "Change the value of a node in an editor",
-     .keywords = {"editor", "vi", "program", "replace", "transform"},
+     .keywords = {"editor", "vi", "program", "replace", "transform", "vim", "nano", "append"},
      .details =
          "Opens the value in $VISUAL or $EDITOR (with arguments, if any), else in editor, "
          "nano or vi. The value is written if the editor exits with status 0, the text has "

@@ -50,6 +50,18 @@ std::string line_for(const std::string& command, const std::string& path) {
 
 void declare(Options& o, Args& a) {
   declare_node_filter(o, a.filter);
+  o.instead_of("-mtime", "-newer 7d and -older 7d go by the last write");
+  o.instead_of("-mmin", "-newer 7d and -older 7d go by the last write");
+  o.instead_of("-ctime", "-newer 7d and -older 7d go by the last write");
+  o.instead_of("-atime", "-newer 7d and -older 7d go by the last write");
+  o.instead_of("-size", "-min-size 10k and -max-size 1M limit the size");
+  o.instead_of("-path", "-regex '/app/.*/db' matches whole paths");
+  o.instead_of("-print", "paths are printed anyway");
+  o.instead_of("-print0", "a path has no newline, so a line is one path");
+  o.instead_of("-empty", "-max-size 0 finds empty values, -max-children 0 leaves");
+  o.instead_of("-perm", "-acl world:anyone:w finds who may write");
+  o.instead_of("-user", "-acl digest:ann finds who is in an ACL, -owner whose ephemerals they are");
+  o.instead_of("-not", "no condition can be negated; `find / | grep -v TEXT` leaves paths out");
   o.flag("--quote", a.quote, "Quote the paths as words of a command line.");
   o.exclusive().flag("-delete", a.remove, "Delete the nodes, children before parents.");
   o.exclusive().text("-exec", a.exec,
@@ -206,7 +218,7 @@ extern const Command find_command = make_command<Args>(
      .group = "Trees",
      .summary = "Find nodes of a subtree by name, type, age or size",
      .keywords = {"search", "filter", "recursive", "permission", "ACL", "delete", "for each",
-                  "xargs", "bulk", "clean up"},
+                  "xargs", "bulk", "clean up", "scan"},
      .details =
          "Prints the paths of nodes that meet all conditions, one a line; without conditions, "
          "every node. Parents come before their children, and siblings are sorted. Ages are those "

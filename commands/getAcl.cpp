@@ -89,7 +89,7 @@ extern const Command getAcl_command = make_command<Args>(
     {.name = "getAcl",
      .group = "Access",
      .summary = "Show a node's ACL",
-     .keywords = {"acl", "permission", "rights", "access", "security", "owner"},
+     .keywords = {"acl", "permission", "rights", "access", "security", "owner", "users"},
      .details =
          "Each entry is an identity (scheme and ID) and its permissions: c create children, "
          "d delete children, r read, w write, a set the ACL. At the prompt and with -o plain, "

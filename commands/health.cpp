@@ -4,6 +4,7 @@
 #include "base/mapped.h"
 #include "command/column_list.h"
 #include "command/command.h"
+#include "command/prose.h"
 #include "command/screen.h"
 #include "command/work.h"
 #include "ensemble/deep_health.h"
@@ -82,10 +83,10 @@ ColumnList<MemberHealth> member_columns() {
       {.key = "serves", .value = serves, .plain = false},
       {.key = "opensSession", .value = opens_session, .plain = false},
       {.key = "member", .value = is_member, .plain = false},
-      {.title = "role", .key = "role", .value = &Member::role},
+      {.title = "role", .key = "role", .value = &Member::role, .gives_way = 8},
       {.key = "serverVersion", .value = &Member::version, .plain = false},
       {.title = "zxid", .key = "zxid", .value = zxid_of, .right = true, .gives_way = 3},
-      {.title = "behind", .key = "behind", .value = &Member::behind, .right = true},
+      {.title = "behind", .key = "behind", .value = &Member::behind, .right = true, .gives_way = 7},
       {.title = "conns",
        .key = "connections",
        .value = &Member::connections,
@@ -115,9 +116,10 @@ void print_table(Context& cx, const Health& health) {
 }
 
 void print_verdict(Context& cx, const Health& health) {
-  cx.out.line("{}: {}", name_of(verdict_names, health.verdict), cx.out.shown(health.summary));
-  for (const auto& problem : health.problems) cx.out.line("- {}", cx.out.shown(problem));
-  for (const auto& note : health.notes) cx.out.line("note: {}", cx.out.shown(note));
+  print_prose(cx.out, "{}: {}", name_of(verdict_names, health.verdict),
+              cx.out.shown(health.summary));
+  for (const auto& problem : health.problems) print_prose(cx.out, "- {}", cx.out.shown(problem));
+  for (const auto& note : health.notes) print_prose(cx.out, "note: {}", cx.out.shown(note));
 }
 
 /// "0x1000, 0x1001 and 7 more"; with a colon before it. Empty for none.
@@ -158,7 +160,7 @@ void print_unchecked(Context& cx, const DeepHealth& deep) {
     if (!each.server.empty()) reason.servers.insert(each.server);
   }
   for (const auto* const reason : in_order)
-    cx.out.line("not checked: {}: {}{}{}", fmt::join(reason->checks, ", "),
+    print_prose(cx.out, "not checked: {}: {}{}{}", fmt::join(reason->checks, ", "),
                 cx.out.shown(fmt::format("{}", fmt::join(reason->servers, ", "))),
                 reason->servers.empty() ? "" : ": ", cx.out.shown(reason->text));
 }
@@ -167,12 +169,13 @@ void print_deep(Context& cx, const DeepHealth& deep) {
   const auto findings = deep.findings();
   std::vector<std::string_view> passed;
   for (const auto check : deep.passed()) passed.push_back(name_of(check_names, check));
-  cx.out.line("checked, and well: {}",
+  print_prose(cx.out, "checked, and well: {}",
               passed.empty() ? "nothing" : fmt::format("{}", fmt::join(passed, ", ")));
   for (const auto& finding : findings) {
-    cx.out.line("- {}", cx.out.shown(place_text(finding) + finding.problem +
-                                     sessions_text(finding.sessions)));
-    cx.out.line("  {}", finding.remedy);
+    print_prose(
+        cx.out, "- {}",
+        cx.out.shown(place_text(finding) + finding.problem + sessions_text(finding.sessions)));
+    print_prose(cx.out, "  {}", finding.remedy);
   }
   print_unchecked(cx, deep);
 }
@@ -339,7 +342,8 @@ extern const Command health_command = make_command<Args>(
     {.name = "health",
      .group = "Servers",
      .summary = "Check the health of the ensemble",
-     .keywords = {"status", "quorum", "monitor", "ruok", "cluster", "ensemble"},
+     .keywords = {"status", "quorum", "monitor", "ruok", "cluster", "ensemble", "info", "endpoint",
+                  "leader"},
      .details =
          "Asks every member of the ensemble and prints a table: role, last transaction (zxid), "
          "transactions behind the leader, connections, outstanding requests, and latency since the "

@@ -17,11 +17,11 @@ struct Args {
 void declare(Options& o, Args& a) {
   std::vector<std::string> names;
   for (const Command* command : all_commands()) names.emplace_back(command->name);
-  names.emplace_back("keys");
+  names.insert(names.end(), {"keys", "statuses", "codes"});
   o.word_of(
       "name", a.name, std::move(names),
-      "A command, a word that describes what you want to do, or keys; by default all commands "
-      "are listed.");
+      "A command, a word that describes what you want to do, keys, or statuses (exit codes); by "
+      "default all commands are listed.");
 }
 
 /// The help for a command, or the commands that a word describes.
@@ -30,6 +30,7 @@ std::string help_for(Context& cx, const std::string& name) {
     return help_of(*command, help_width(cx.out));
   const auto width = help_width(cx.out);
   if (name == "keys") return help_keys(width);
+  if (name == "statuses" || name.find("code") != std::string::npos) return help_statuses(width);
   if (auto found = help_search(name, width); !found.empty()) return found;
   const auto similar = suggested_commands(name);
   throw ValueError(fmt::format(
@@ -58,11 +59,13 @@ extern const Command help_command =
     make_command<Args>({.name = "help",
                         .group = "Shell",
                         .summary = "Explain a command, or find commands by subject",
-                        .keywords = {"usage", "manual", "search", "keys", "shortcuts", "keyboard"},
+                        .keywords = {"usage", "manual", "search", "keys", "shortcuts", "keyboard",
+                                     "?", "\\?", "\\h", "man", "codes", "statuses"},
                         .examples = {{"help", "List all commands."},
                                      {"help create", "Explain one command."},
                                      {"help backup", "Find commands by subject."},
-                                     {"help keys", "The keys at the prompt."}},
+                                     {"help keys", "The keys at the prompt."},
+                                     {"help statuses", "What exit statuses mean."}},
                         .json = "text",
                         .needs = Needs::Nothing,
                         .pages = true,

@@ -1,4 +1,5 @@
 // jobs: list the background jobs.
+#include "base/time.h"
 #include "command/command.h"
 #include "command/job_table.h"
 #include "node/node_json.h"
@@ -8,6 +9,8 @@
 namespace zksh::command_jobs {
 namespace {
 
+using namespace std::chrono_literals;
+
 std::string_view state_of(const JobTable::Job& job) {
   if (job.status) return "ended";
   return job.killed ? "ending" : "running";
@@ -15,17 +18,18 @@ std::string_view state_of(const JobTable::Job& job) {
 
 int run(Context& cx) {
   for (const auto& job : jobs_of(cx).all()) {
-    const std::chrono::duration<double> age = Clock::now() - job.started;
+    const auto age = Clock::now() - job.started;
     if (cx.out.json())
       print_json(cx, Json::object()
                          .set("job", job.number)
                          .set("state", state_of(job))
-                         .set("seconds", static_cast<std::int64_t>(age.count()))
+                         .set("seconds", age / 1s)
                          .set("text", job.line));
     else if (cx.out.plain())
-      cx.out.line("{}\t{}\t{:.0f}\t{}", job.number, state_of(job), age.count(), job.line);
+      cx.out.line("{}\t{}\t{}\t{}", job.number, state_of(job),
+                  round<std::chrono::seconds>(age).count(), job.line);
     else
-      cx.out.line("[{}] {} for {:.0f} s: {}", job.number, state_of(job), age.count(),
+      cx.out.line("[{}] {} for {}: {}", job.number, state_of(job), short_age(age / 1ms),
                   cx.out.shown(job.line));
   }
   return status::ok;
@@ -37,7 +41,7 @@ extern const Command jobs_command = make_command(
     {.name = "jobs",
      .group = "Shell",
      .summary = "List background jobs",
-     .keywords = {"background"},
+     .keywords = {"background", "bg", "ps"},
      .details = "Lists the jobs of this shell. A line that ends in & runs in the background, and "
                 "its output appears above the line you are typing. Ctrl-Z moves a command that "
                 "only waits to the background: `watch`, `wait`, `locks -w`, `elect -l`, and a "

@@ -232,9 +232,8 @@ extern const Command locks_command = make_command<Args>(
      .summary = "Show who holds a lock and who is waiting for it",
      .keywords = {"queue", "holder", "contention", "deadlock"},
      .details =
-         "Shows the lock's kind, and the number that the next contender's node will have "
-         "(counter). "
-         "Lists all contenders in queue order, those of zksh, Curator, kazoo, go-zookeeper, "
+         "Shows the lock's kind, and lists all contenders in queue order, those of zksh, Curator, "
+         "kazoo, go-zookeeper, "
          "zoo_lock.c and WriteLock: state, mode, name, client address, session, age, fencing token "
          "(czxid of the node), and whom each waits for. Below come the chain, in which each waits "
          "for the one on its left, and warnings where different libraries do not exclude each "
@@ -248,8 +247,8 @@ extern const Command locks_command = make_command<Args>(
          "(milliseconds since 1970), fencing token, the number of the contender it waits for, the "
          "numbers of those that watch it, node, name; and for the locks of this shell: state, "
          "kind, tokens, session, path, nodes. Ages go by this machine's "
-         "clock. Addresses (cons), dead sessions (dump), the number of watches (wchs) and watch "
-         "events (mntr) come from the servers of the connect string, if their "
+         "clock. Addresses (cons), dead sessions (dump) and watch events (mntr) "
+         "come from the servers of the connect string, if their "
          "4lw.commands.whitelist allows it, or from their AdminServers (see `help 4lw`); a dash "
          "means unknown.\n\nIf anybody waits, who watches whom comes from the servers, too (wchp), "
          "if all of them "

@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/current_node.h"
 #include "command/output.h"
+#include "command/screen.h"
 #include "command/work.h"
 #include "node/listing.h"
 #include "node/node_json.h"
@@ -43,6 +44,10 @@ void declare(Options& o, Args& a) {
   o.flag("-S,--by-size", a.by_size, "With -l: the largest value first.");
   o.legacy().flag("-?", a.option_list, "Print zkCli's option summary before the result.");
   o.instead_of("-1", "one name a line is what `ls -o plain` prints");
+  o.instead_of("-a", "no node is hidden");
+  o.instead_of("-A", "no node is hidden");
+  o.instead_of("-r", "-R lists the whole subtree");
+  o.instead_of("-d", "`stat` shows the node itself");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The nodes to list; by default the current node.", false);
 }
@@ -94,6 +99,17 @@ std::vector<std::string> cells_of(const TreeNode& node, bool for_people, bool hu
           owner_text(stat)};
 }
 
+enum Column : std::uint8_t { Version, Size, Children, Written, Owner, Name };
+
+/// Where the terminal is too narrow, leaves columns out, but not the one that the order is by.
+std::vector<std::string> fitting_lines(ColumnTable& table, const Args& a, std::size_t columns) {
+  constexpr std::size_t least_name = 28;  // a contender's, with a short guid
+  table.set_elastic(Name, ColumnTable::Cut::Middle);
+  for (const auto column : {Version, Children, Owner, a.by_time ? Size : Written})
+    if (columns > 0 && table.width(least_name) > columns) table.drop(column);
+  return table.lines(columns, cut_mark());
+}
+
 /// `first`: of several nodes, whether it is the first; null: it is the only one.
 void print_long(Context& cx, const std::string& path, const Args& a, bool* first) {
   const bool bare = cx.out.plain();
@@ -120,7 +136,7 @@ void print_long(Context& cx, const std::string& path, const Args& a, bool* first
       table.add_row(std::move(cells));
   }
   if (!bare && !cx.out.json() && !children.empty())
-    for (const auto& line : table.lines(0, "")) lines.add(line);
+    for (const auto& line : fitting_lines(table, a, result_columns(cx.out))) lines.add(line);
   lines.flush();
 }
 
@@ -167,7 +183,8 @@ extern const Command ls_command = make_command<Args>(
     {.name = "ls",
      .group = "Nodes",
      .summary = "List the children of a node",
-     .keywords = {"children", "directory", "recursive", "long", "newest", "largest"},
+     .keywords = {"children", "directory", "recursive", "long", "newest", "largest", "\\d", "\\l",
+                  "dir", "list", "ll", "keys"},
      .details =
          "Lists the children of a node, sorted by name. On a terminal the names are in "
          "columns, in colours, with a slash after names that have children and a * after "

@@ -106,7 +106,7 @@ extern const Command multi_command = make_command<Args>(
     {.name = "multi",
      .group = "Nodes",
      .summary = "Run several operations as one transaction",
-     .keywords = {"transaction", "txn", "batch", "atomic", "snapshot", "consistent"},
+     .keywords = {"transaction", "txn", "batch", "atomic", "snapshot", "consistent", "begin"},
      .details =
          "Applies all operations or none. Operations are create (with -s and -e), set, delete and "
          "check, written as usual. Without arguments, multi opens a transaction: enter the "

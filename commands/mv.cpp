@@ -30,6 +30,8 @@ void declare(Options& o, Args& a) {
   o.flag("--in-parts", a.in_parts,
          "For subtrees too large for one transaction: copy, then delete; not atomic.");
   o.flag("-p,--parents", a.parents, "Create missing parents of the target, with null values.");
+  o.instead_of("-f", "no node is replaced: delete the target first");
+  o.instead_of("-n", "no node is replaced anyway");
   declare_counters(o, a.counter_steps);
   declare_work_limits(o, a.limits);
   o.node("source", a.source, "The node.");
@@ -240,7 +242,7 @@ extern const Command mv_command = make_command<Args>(
     {.name = "mv",
      .group = "Trees",
      .summary = "Move a node and everything below it",
-     .keywords = {"rename"},
+     .keywords = {"rename", "move"},
      .details =
          "Moves a node and everything below it in one transaction, if values and paths take at "
          "most a quarter of a megabyte (256 KiB). mv needs the permissions READ and WRITE of each "

@@ -20,7 +20,7 @@ extern const Command quit_command = make_command(
      .aliases = {"exit"},
      .group = "Shell",
      .summary = "Close the session and leave the shell",
-     .keywords = {"exit", "leave"},
+     .keywords = {"exit", "leave", "\\q", "q", "bye", "logout"},
      .details = "The servers remove the session's ephemeral nodes at once. The exit status is that "
                 "of the last command; in a script, that of the first failure.",
      .examples = {{"quit", "Leave."}},

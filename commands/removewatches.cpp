@@ -80,7 +80,7 @@ extern const Command removewatches_command = make_command<Args>(
     {.name = "removewatches",
      .group = "Watches",
      .summary = "Remove this session's watches on a node",
-     .keywords = {"event", "unwatch"},
+     .keywords = {"event", "unwatch", "unsubscribe"},
      .details = "Each removed watch is reported as an event: ChildWatchRemoved, DataWatchRemoved "
                 "or PersistentWatchRemoved. The status is 1 if there is none. Watches of other "
                 "sessions, and those that zksh itself needs, stay.",

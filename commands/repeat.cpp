@@ -50,7 +50,7 @@ extern const Command repeat_command = make_command<Args>(
     {.name = "repeat",
      .group = "Shell",
      .summary = "Run a command repeatedly",
-     .keywords = {"loop"},
+     .keywords = {"loop", "\\watch", "for", "while"},
      .details =
          "Without a count, runs until Ctrl-C. It stops at the first failure and returns that "
          "status. A run that takes longer than --every is followed by the next at once.",

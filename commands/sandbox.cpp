@@ -97,7 +97,7 @@ extern const Command sandbox_command = make_command<Args>(
     {.name = "sandbox",
      .group = "Sandbox",
      .summary = "List the servers of --sandbox, or make one fail",
-     .keywords = {"test", "server", "ensemble"},
+     .keywords = {"test", "server", "ensemble", "start", "restart"},
      .details =
          "'zksh --sandbox' starts a private server, 'zksh --sandbox=3' an ensemble of three, "
          "on\nlocal ports. The servers and their data are removed when zksh exits.\n\nstop kills a "

@@ -327,7 +327,7 @@ extern const Command setAcl_command = make_command<Args>(
      .group = "Access",
      .summary = "Set a node's ACL",
      .keywords = {"acl", "rotate", "permission", "rights", "access", "security", "grant",
-                  "revoke permission", "chmod", "recursive"},
+                  "revoke permission", "chmod", "recursive", "chown", "passwd"},
      .details =
          "Replaces the whole ACL. Permissions are c create children, d delete children, r "
          "read, w write, a set the ACL. Identities are world:anyone, ip:ADDRESS or "

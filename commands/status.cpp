@@ -1,6 +1,7 @@
 // status: show this shell's server, session, identity, watches and locks.
 #include "base/mapped.h"
 #include "base/number.h"
+#include "base/time.h"
 #include "client/persistent_watches.h"
 #include "client/watch.h"
 #include "command/command.h"
@@ -64,11 +65,9 @@ std::string watches_text(const ShownWatches& watches) {
   const auto names = mapped(watches.all, [](const ShownWatches::Watch& watch) {
     return fmt::format("{} ({})", watch.path, watch.kind);
   });
-  auto text = names.empty() ? "none" : std::to_string(names.size());
-  if (!names.empty() && names.size() <= few) text += fmt::format(": {}", fmt::join(names, ", "));
-  if (watches.others > 0)
-    text += fmt::format("; {} more for commands, locks and completion", watches.others);
-  return text;
+  if (names.empty()) return "none";
+  if (names.size() > few) return std::to_string(names.size());
+  return fmt::format("{}: {}", names.size(), fmt::join(names, ", "));
 }
 
 /// At the prompt, does not wait to report that there is no connection; elsewhere one may be about
@@ -133,15 +132,13 @@ void print_status(Context& cx, const Connection& now) {
   line("state", now.problem.empty() ? now.state : fmt::format("{}: {}", now.state, now.problem));
   line("connected", now.server);
   line("session", session_text(cx.client.session_id()));
-  line("timeout", timeout == 0 ? "" : fmt::format("{} ms", timeout));
+  line("timeout", timeout == 0 ? "" : short_time(std::chrono::milliseconds(timeout)));
   line("identity", fmt::format("{}", fmt::join(names_of(cx.client.identities()), ", ")));
   line("node", cx.current.path());
   line("watches", watches_text(shown_watches(cx)));
   line("locks", locks_text(cx.services.locks.locks()));
   line("jobs", jobs == 0 ? "none" : std::to_string(jobs));
-  line("latency", now.latency
-                      ? fmt::format("{:.1f} ms", static_cast<double>(now.latency->count()) / 1000)
-                      : "");
+  line("latency", now.latency ? short_time(*now.latency) : "");
 }
 
 int run(Context& cx) {
@@ -159,6 +156,7 @@ extern const Command status_command = make_command(
     {.name = "status",
      .group = "Session",
      .summary = "Show this shell's connection, session, watches and locks",
+     .keywords = {"session", "info"},
      .details =
          "Shows the connect string, the connection state and the current server, the session with "
          "its negotiated timeout, its identities, the current node, the watches that are set (by "

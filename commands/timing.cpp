@@ -30,7 +30,7 @@ extern const Command timing_command = make_command<Args>(
     {.name = "timing",
      .group = "Shell",
      .summary = "Show how long each command takes",
-     .keywords = {"time", "duration", "slow"},
+     .keywords = {"time", "duration", "slow", "\\timing"},
      .details = "Prints, on standard error, how long each line took, including its output. The "
                 "same as `conf timing`.",
      .examples = {{"timing on", "From the next command on, print times."}, {"timing", "Is it on?"}},

@@ -6,6 +6,7 @@
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/output.h"
+#include "command/prose.h"
 #include "command/screen.h"
 #include "command/work.h"
 #include "lock/past_locks.h"
@@ -337,16 +338,9 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
   }
   if (others.bytes > 0) print_row(cx, session, {"", others});
   if (all && !cx.out.json() && !cx.out.plain())
-    cx.out.line("beside the logs: {}, {}", counted(files.snapshots().size(), "snapshot"),
+    print_prose(cx.out, "beside the logs: {}, {}", counted(files.snapshots().size(), "snapshot"),
                 size_text(static_cast<std::int64_t>(bytes_of(files.snapshots()))));
   return rows.empty() || history.damaged() ? status::failure : status::ok;
-}
-
-/// "850 ms", "4.56 s", "12m05s".
-std::string length_text(std::int64_t milliseconds) {
-  constexpr std::int64_t a_minute = 60'000;
-  return milliseconds < a_minute ? short_time(std::chrono::milliseconds(milliseconds))
-                                 : short_age(milliseconds);
 }
 
 constexpr NamedValues<PastTurn::End, 5> end_names{{{"open", PastTurn::End::Open},
@@ -385,7 +379,7 @@ std::string held_text(const PastTurn& turn, std::int64_t held_for) {
   const auto clock = [&](const std::string& text) {
     return text.starts_with(date) ? text.substr(date.size()) : text;
   };
-  auto text = fmt::format(", held {} from {}", length_text(held_for),
+  auto text = fmt::format(", held {} from {}", short_time(std::chrono::milliseconds(held_for)),
                           local_time_text(turn.asked).starts_with(date) ? clock(from) : from);
   if (turn.ended) text += " to " + clock(local_time_text(*turn.ended));
   if (turn.overlaps > 0) text += ", with " + counted(turn.overlaps, "other");
@@ -428,7 +422,8 @@ std::string turn_text(const Context& cx, const PastTurn& turn, std::int64_t now)
                        turn.ended ? std::to_string(*turn.ended) : "-", turn.overlaps);
   return fmt::format("{}  {}  {}  {}, waited {}{}, {}", local_time_text(turn.asked),
                      session_text(turn.session), as_word(path), mode_text(turn),
-                     length_text(waited), held ? held_text(turn, held_for) : "", end_text(turn));
+                     short_time(std::chrono::milliseconds(waited)),
+                     held ? held_text(turn, held_for) : "", end_text(turn));
 }
 
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
@@ -489,8 +484,9 @@ void print_finding(Context& cx, const Finding& finding) {
                        plain_field(finding.problem), plain_field(finding.remedy));
   // What is at no place of the file is at its beginning.
   const auto place = finding.offset == 0 ? "" : fmt::format(":{}", finding.offset);
-  cx.out.line("{}{}{}: {}\n  {}", finding.harmless ? "harmless: " : "", cx.out.shown(finding.file),
-              place, cx.out.shown(finding.problem), cx.out.shown(finding.remedy));
+  print_prose(cx.out, "{}{}{}: {}\n  {}", finding.harmless ? "harmless: " : "",
+              cx.out.shown(finding.file), place, cx.out.shown(finding.problem),
+              cx.out.shown(finding.remedy));
 }
 
 int run_check(Context& cx, const DataFiles& files) {
@@ -530,8 +526,8 @@ int run_check(Context& cx, const DataFiles& files) {
                           fmt::join(result.fails, ", "))
             : fmt::format("a server of {} starts on these files, one of {} does not",
                           fmt::join(result.starts, " or "), fmt::join(result.fails, " or "));
-    cx.out.line("{}: {}, {}, {} up to {}, {}; the tree's digest was right {} times{}", verdict,
-                counted(result.snapshots, "intact snapshot"), counted(result.logs, "log"),
+    print_prose(cx.out, "{}: {}, {}, {} up to {}, {}; the tree's digest was right {} times{}",
+                verdict, counted(result.snapshots, "intact snapshot"), counted(result.logs, "log"),
                 counted(result.transactions, "transaction"), zxid_text(result.zxid),
                 counted(result.nodes, "node"), result.digests,
                 result.problems > 0 ? "; " + counted(result.problems, "problem") : "");

@@ -141,7 +141,7 @@ extern const Command wait_command = make_command<Args>(
     {.name = "wait",
      .group = "Watches",
      .summary = "Wait until a node meets a condition",
-     .keywords = {"block", "barrier", "until", "poll"},
+     .keywords = {"block", "barrier", "until", "poll", "sleep"},
      .details = "Exits with status 0 when the condition holds, or 124 when the time is up. It "
                 "prints nothing; with -o json it prints the node. The node is read again only "
                 "after a watch event; lost connections and expired sessions are survived. A "

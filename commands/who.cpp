@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "command/command.h"
+#include "command/prose.h"
 #include "ensemble/server_command.h"
 #include "ensemble/server_poller.h"
 #include "node/listing.h"
@@ -68,9 +69,10 @@ std::string client_text(const SessionAccount& account) {
   const auto& connection = *account.connection;
   auto text = fmt::format("{}, connected to {}", connection.address, connection.server);
   if (connection.since)
-    text += fmt::format(" for {}",
-                        short_age(std::max<std::int64_t>(wall_clock_now() - *connection.since, 0)));
-  if (connection.timeout) text += fmt::format(", timeout {} ms", *connection.timeout);
+    text += fmt::format(
+        " for {}", short_time(std::chrono::milliseconds(wall_clock_now() - *connection.since)));
+  if (connection.timeout)
+    text += ", timeout " + short_time(std::chrono::milliseconds(*connection.timeout));
   if (!connection.last_request.empty() && connection.last_request != "NA")
     text += fmt::format(", last request {}", connection.last_request);
   return text;
@@ -139,7 +141,7 @@ std::string name_of_session(const Context& cx, const SessionAccount& account) {
 }
 
 void print_details(Context& cx, const SessionAccount& account) {
-  cx.out.line("client: {}", cx.out.shown_lines(client_text(account)));
+  print_prose(cx.out, "client: {}", cx.out.shown_lines(client_text(account)));
   print_list(cx, "ephemerals", account.ephemerals, std::identity{});
   print_list(cx, "watches", account.watches, std::identity{});
 }
@@ -152,10 +154,11 @@ void print_text(Context& cx, const SessionAccount& account) {
 void print_text(Context& cx, const NodeAccount& account) {
   const auto path = cx.out.shown_lines(account.path);
   if (account.owner) {
-    cx.out.line("{} is an ephemeral node of {}:", path, name_of_session(cx, *account.owner));
+    print_prose(cx.out, "{} is an ephemeral node of {}:", path,
+                name_of_session(cx, *account.owner));
     print_details(cx, *account.owner);
   } else {
-    cx.out.line("{} is not ephemeral ({}): no session owns it", path, account.kind);
+    print_prose(cx.out, "{} is not ephemeral ({}): no session owns it", path, account.kind);
     print_list(cx, "ephemerals below it", account.below, [](const RelatedSession& each) {
       return fmt::format("{}  of {}  {}", each.path, session_text(each.id), each.client);
     });

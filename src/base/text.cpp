@@ -233,11 +233,27 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+namespace {
+
+/// The end of the word that begins at `at`; a command between backquotes, to be copied, is one
+/// word.
+std::size_t word_end(std::string_view text, std::size_t at) {
+  auto end = std::min(text.find_first_of(" \n", at), text.size());
+  while (std::ranges::count(text.substr(at, end - at), '`') % 2 == 1) {
+    const auto close = text.find_first_of("`\n", end);
+    if (close == std::string_view::npos || text[close] == '\n') break;
+    end = std::min(text.find_first_of(" \n", close), text.size());
+  }
+  return end;
+}
+
+}  // namespace
+
 std::string wrapped(std::string_view text, std::size_t columns) {
   std::string result;
   std::size_t column = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find_first_of(" \n", at), text.size());
+    const auto end = word_end(text, at);
     const auto blanks = std::min(text.find_first_not_of(' ', end), text.size()) - end;
     const auto word = text.substr(at, end - at);
     const auto width = text_width(word);

@@ -53,14 +53,22 @@ std::chrono::microseconds parse_short_duration(std::string_view text, std::strin
 }
 
 std::string short_time(std::chrono::nanoseconds time) {
-  const auto nanoseconds = static_cast<double>(time.count());
-  const auto three_digits = [](double number, const char* unit) {
+  using namespace std::chrono_literals;
+  const auto rounded = [&](std::chrono::nanoseconds unit, const char* name) {
+    const auto number = static_cast<double>(time.count()) / static_cast<double>(unit.count());
     const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
-    return fmt::format("{:.{}f} {}", number, decimals, unit);
+    for (int i = 0; i < decimals; ++i)
+      if (time % (unit / (i == 0 ? 1 : 10)) == 0ns)
+        return fmt::format("{:.{}f}{}", number, i, name);
+    return fmt::format("{:.{}f}{}", number, decimals, name);
   };
-  if (nanoseconds < 999.5e3) return fmt::format("{:.0f} us", nanoseconds / 1e3);
-  if (nanoseconds < 999.5e6) return three_digits(nanoseconds / 1e6, "ms");
-  return three_digits(nanoseconds / 1e9, "s");
+  time = std::max(time, 0ns);
+  if (time < 999'500ns) return fmt::format("{}us", (time + 500ns) / 1us);
+  if (time < 999'500us) return rounded(1ms, "ms");
+  if (time < 60s) return rounded(1s, "s");
+  if (time < 1h && time % 1min == 0ns) return fmt::format("{}m", time / 1min);
+  if (time < 24h && time % 1h == 0ns) return fmt::format("{}h", time / 1h);
+  return short_age(time / 1ms);
 }
 
 std::string short_age(std::int64_t milliseconds) {
@@ -70,7 +78,9 @@ std::string short_age(std::int64_t milliseconds) {
   if (seconds < 60) return fmt::format("{}s", seconds);
   if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
   if (seconds < 86400) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
-  return fmt::format("{}d{:02}h", seconds / 86400, seconds / 3600 % 24);
+  const auto days = seconds / 86400;
+  if (days < 365) return fmt::format("{}d{:02}h", days, seconds / 3600 % 24);
+  return fmt::format("{}y{:03}d", days / 365, days % 365);
 }
 
 std::string time_of_day() {

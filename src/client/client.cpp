@@ -1,6 +1,7 @@
 // Client: the blocking members, each of which waits for an asynchronous request.
 #include "client/client.h"
 
+#include "base/time.h"
 #include "client/patient_connection.h"
 
 #include <fmt/core.h>
@@ -174,9 +175,9 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
       });
   if (!settled && stop.stop_requested()) throw Cancelled();
   if (!settled)
-    throw Error(fmt::format("the server has not answered within the session timeout ({:g} s); the "
+    throw Error(fmt::format("the server has not answered within the session timeout ({}); the "
                             "credential may still be accepted",
-                            std::chrono::duration<double>(patience).count()),
+                            short_time(patience)),
                 status::no_connection);
   const int code = monitor().with_lock([&](const Monitor::Held& held) {
     if (state(held) == SessionState::AuthFailed) return code::auth_failed;

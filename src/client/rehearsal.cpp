@@ -2,6 +2,7 @@
 #include "client/rehearsal.h"
 
 #include "base/number.h"
+#include "base/time.h"
 #include "client/acl_text.h"
 #include "client/node_path.h"
 
@@ -20,7 +21,7 @@ std::string details(const CreateOp& op) {
   if (op.sequential) text += ", sequential";
   if (op.mode == CreateMode::Ephemeral) text += ", ephemeral";
   if (op.mode == CreateMode::Container) text += ", container";
-  if (op.ttl > 0) text += fmt::format(", TTL {} ms", op.ttl);
+  if (op.ttl > 0) text += ", TTL " + short_time(std::chrono::milliseconds(op.ttl));
   return text;
 }
 

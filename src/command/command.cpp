@@ -18,31 +18,6 @@
 namespace zksh {
 namespace {
 
-/// The names of commands in other shells and clients.
-struct Elsewhere {
-  std::string_view word;
-  std::string_view command;
-};
-constexpr auto elsewhere = std::to_array<Elsewhere>({
-    {"?", "help"},           {"\\?", "help"},        {"\\d", "ls"},
-    {"\\h", "help"},         {"\\l", "ls"},          {"\\q", "quit"},
-    {"\\timing", "timing"},  {"\\watch", "repeat"},  {"auth", "addauth"},
-    {"bg", "jobs"},          {"cat", "get"},         {"chmod", "setAcl"},
-    {"chown", "setAcl"},     {"cls", "clear"},       {"cons", "4lw cons"},
-    {"copy", "cp"},          {"del", "delete"},      {"dir", "ls"},
-    {"disconnect", "close"}, {"endpoint", "health"}, {"envi", "4lw envi"},
-    {"info", "health"},      {"isro", "4lw isro"},   {"keys", "ls"},
-    {"list", "ls"},          {"ll", "ls"},           {"login", "addauth"},
-    {"man", "help"},         {"member", "config"},   {"mkdir", "create"},
-    {"mntr", "4lw mntr"},    {"monitor", "watch"},   {"move", "mv"},
-    {"nano", "edit"},        {"open", "connect"},    {"ps", "jobs"},
-    {"put", "set"},          {"rename", "mv"},       {"restore", "apply"},
-    {"rmdir", "delete"},     {"ruok", "4lw ruok"},   {"scan", "find"},
-    {"srvr", "4lw srvr"},    {"ttl", "stat"},        {"undelete", "dump --at"},
-    {"vi", "edit"},          {"vim", "edit"},        {"wchp", "4lw wchp"},
-    {"wchs", "4lw wchs"},
-});
-
 /// Allows patterns in a write's words where quotes are lost.
 constexpr std::string_view glob_option = "--glob";
 
@@ -285,17 +260,64 @@ const Command* command_named(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> suggested_commands(std::string_view word) {
+namespace {
+
+/// Whether the word is the command's name, or what others call it, in whichever case; a plural
+/// matches its singular.
+bool is_known_as(const Command& command, std::string_view word) {
+  const auto is = [&](std::string_view name) {
+    return equal_ignoring_case(name, word) ||
+           (word.ends_with('s') && equal_ignoring_case(name, word.substr(0, word.size() - 1)));
+  };
+  return is(command.name) || std::ranges::any_of(command.aliases, is) ||
+         std::ranges::any_of(command.keywords, is);
+}
+
+/// "4lw mntr" of a word that the command takes.
+std::string with_word(const Command& command, const std::string& word) {
+  for (const auto& argument : command.arguments())
+    if (argument.positional() && std::ranges::count(argument.choices, word) > 0)
+      return fmt::format("{} {}", command.name, word);
+  return std::string(command.name);
+}
+
+/// The commands that the word is about; if they are many, the help that lists them.
+std::vector<std::string> commands_about(const std::string& word) {
+  constexpr std::size_t few = 4;
+  std::vector<std::string> names;
+  for (const Command* command : all_commands())
+    if (is_known_as(*command, word)) names.push_back(with_word(*command, word));
+  if (names.size() > few) names = {"help " + word};
+  return names;
+}
+
+/// Of a question such as "how do I restore a backup": its words that help knows.
+std::vector<std::string> help_for_question(std::span<const std::string_view> words) {
+  constexpr auto asking = std::to_array<std::string_view>(
+      {"how", "what", "where", "which", "why", "who", "can", "show"});
+  if (words.size() < 3 || std::ranges::count(asking, words.front()) == 0) return {};
+  constexpr std::size_t most = 3;
+  std::vector<std::string> helps;
+  for (const auto word : words.subspan(1))
+    if (helps.size() < most && !commands_about(std::string(word)).empty())
+      helps.push_back(fmt::format("help {}", word));
+  return helps;
+}
+
+}  // namespace
+
+std::vector<std::string> suggested_commands(std::string_view line) {
+  const auto words = split(line, ' ');
+  const std::string first(words.front());
+  // What others call it is no typing error.
+  if (auto names = commands_about(first); !names.empty()) return names;
+  if (auto helps = help_for_question(words); !helps.empty()) return helps;
   std::vector<std::string> names;
   for (const Command* command : all_commands()) {
     names.emplace_back(command->name);
     names.insert(names.end(), command->aliases.begin(), command->aliases.end());
   }
-  // Names in other shells are not typing errors.
-  const auto* const meant = std::ranges::find(elsewhere, word, &Elsewhere::word);
-  if (meant != elsewhere.end()) return {std::string(meant->command)};
-  // A whole line as one word: `zksh "ls /"`.
-  return suggestions(word.substr(0, word.find(' ')), names);
+  return suggestions(first, names);
 }
 
 }  // namespace zksh

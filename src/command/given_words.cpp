@@ -94,7 +94,10 @@ GivenWords given_words(const std::vector<Argument>& arguments, std::span<const s
       const auto found = option_word(arguments, word);
       for (const auto& [option, value] : found.named)
         given.options.push_back({option, value, word});
-      if (found.named.empty()) given.unknown.push_back(word);
+      if (found.named.empty()) {
+        if (given.unknown.empty()) given.before_unknown = given.positionals.size();
+        given.unknown.push_back(word);
+      }
       given.awaiting = found.awaiting();
     } else if (given.may_begin_program() && !positional_at(arguments, given.positionals.size())) {
       given.options_ended = true;

@@ -47,6 +47,7 @@ struct GivenWords {
   std::vector<bool> bare{};            ///< of each: whether it is neither quoted nor behind `--`
   const Argument* awaiting = nullptr;  ///< the option whose value is the next word
   std::vector<std::string> unknown{};  ///< words with an undeclared option, in their order
+  std::size_t before_unknown = 0;      ///< how many positionals precede the first of them
   bool marked = false;                 ///< there was a `--`
   bool options_ended = false;          ///< by `--`, the program or the line's command
   std::size_t program_words = 0;       ///< number of words of the program to run

@@ -18,29 +18,16 @@ namespace {
 
 /// Wraps a text; empty lines separate paragraphs.
 std::string filled(std::string_view text, std::size_t indent, std::size_t width) {
-  const std::string margin(indent, ' ');
-  std::string result;
-  std::string line;
-  const auto flush = [&] {
-    if (!line.empty()) result += margin + line + '\n';
-    line.clear();
-  };
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(" \n"), text.size());
-    const auto word = text.substr(0, end);
-    if (!word.empty()) {
-      if (!line.empty() && indent + line.size() + 1 + word.size() > width) flush();
-      if (!line.empty()) line += ' ';
-      line += word;
-    }
-    const bool paragraph = text.substr(end).starts_with("\n\n");
-    if (paragraph) {
-      flush();
-      result += '\n';
-    }
-    text.remove_prefix(std::min(text.size(), end + 1));
+  std::string flowing(text);
+  for (std::size_t at = 0; (at = flowing.find('\n', at)) != std::string::npos;) {
+    const auto end = std::min(flowing.find_first_not_of('\n', at), flowing.size());
+    if (end == at + 1) flowing[at] = ' ';
+    at = end;
   }
-  flush();
+  flowing = wrapped(flowing, width - std::min(width - 1, indent));
+  std::string result;
+  for (const auto line : lines_of(flowing))
+    result += line.empty() ? "\n" : fmt::format("{:{}}{}\n", "", indent, line);
   return result;
 }
 
@@ -151,6 +138,15 @@ std::string settings_text(const std::function<bool(const Settings::Description&)
   return text;
 }
 
+/// Commands that the list of all names beside what they stand for.
+struct OtherForm {
+  std::string_view name;
+  std::string_view stands_for;
+};
+constexpr std::array other_forms{OtherForm{"getAllChildrenNumber", "count"},
+                                 OtherForm{"getEphemerals", "ephemerals"}, OtherForm{"ls2", "ls"},
+                                 OtherForm{"rlock", "rwlock"}, OtherForm{"wlock", "rwlock"}};
+
 struct Key {
   std::string_view keys;
   std::string_view meaning;
@@ -172,7 +168,44 @@ constexpr std::array editor_keys{
     Key{"Ctrl-D", "On an empty line: exit."},
     Key{"Enter", "Run the line; within quotes: go on in the next line."}};
 
+struct ExitStatus {
+  std::string_view number;
+  std::string_view meaning;
+};
+constexpr std::array exit_statuses{ExitStatus{"0", "success"},
+                                   ExitStatus{"1", "false or failed"},
+                                   ExitStatus{"2", "usage"},
+                                   ExitStatus{"3", "no connection"},
+                                   ExitStatus{"4", "no node"},
+                                   ExitStatus{"5", "node exists"},
+                                   ExitStatus{"6", "version mismatch"},
+                                   ExitStatus{"7", "not authorised"},
+                                   ExitStatus{"8", "has children"},
+                                   ExitStatus{"9", "session expired"},
+                                   ExitStatus{"10", "outcome unknown"},
+                                   ExitStatus{"11", "read-only"},
+                                   ExitStatus{"12", "refused by the server"},
+                                   ExitStatus{"75", "lock busy"},
+                                   ExitStatus{"76", "lock lost"},
+                                   ExitStatus{"124", "timed out"},
+                                   ExitStatus{"126, 127", "program cannot be run, not found"},
+                                   ExitStatus{"128+n", "signal n"}};
+
 }  // namespace
+
+std::string statuses_in_a_sentence() {
+  std::string text;
+  for (const auto& [number, meaning] : exit_statuses)
+    text += fmt::format("{}{} {}", text.empty() ? "Exit status: " : "; ", number, meaning);
+  return text + '.';
+}
+
+std::string help_statuses(std::size_t width) {
+  auto text =
+      filled("Exit statuses of commands and of zksh; the prompt shows the last one (!4)", 0, width);
+  for (const auto& [number, meaning] : exit_statuses) text += entry(number, meaning, 8, width);
+  return text;
+}
 
 CommandGroups commands_in_groups() {
   constexpr std::array<std::string_view, 12> order{"Nodes",   "Trees",    "Watches", "Locks",
@@ -224,9 +257,26 @@ std::string help_overview(std::size_t width) {
       "start: create /demo hello, watch /demo &, set /demo world, tree /, lock /demo, unlock, "
       "deleteall /demo.";
   text = filled(text, 0, width) + '\n';
-  const auto margin = widest_name(all_commands());
-  for (const auto& [group, commands] : commands_in_groups())
-    text += fmt::format("{}\n{}\n", group, summaries(commands, margin, width));
+  const auto is_form = [](const Command* command) {
+    return std::ranges::count(other_forms, command->name, &OtherForm::name) > 0;
+  };
+  auto groups = commands_in_groups();
+  std::size_t margin = 0;
+  for (auto& [group, commands] : groups) {
+    std::erase_if(commands, is_form);
+    margin = std::max(margin, widest_name(commands));
+  }
+  for (const auto& [group, commands] : groups) {
+    text += fmt::format("{}\n", group);
+    for (const Command* command : commands) {
+      std::vector<std::string_view> forms;
+      for (const auto& [name, stands_for] : other_forms)
+        if (stands_for == command->name) forms.push_back(name);
+      const auto also = forms.empty() ? "" : fmt::format(" (also {})", fmt::join(forms, ", "));
+      text += entry(command->name, std::string(command->summary) + also, margin, width);
+    }
+    text += '\n';
+  }
   text.pop_back();
   return text;
 }

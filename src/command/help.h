@@ -27,6 +27,9 @@ std::string help_overview(std::size_t width = page_width);
 std::string help_search(std::string_view word, std::size_t width = page_width);
 /// The keys of the line editor.
 std::string help_keys(std::size_t width = page_width);
+/// The exit statuses and what they mean, a line each, or in a sentence.
+std::string help_statuses(std::size_t width = page_width);
+std::string statuses_in_a_sentence();
 /// Command::syntax, with "[option…]" in place of options that would not fit on a line.
 std::string short_syntax(const Command& command);
 /// The help of a command: syntax, summary, details, arguments, examples, wrapped at `width`

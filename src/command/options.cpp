@@ -53,8 +53,10 @@ std::vector<std::string> bind_words(const GivenWords& given, const std::vector<A
   return {};
 }
 
-/// "unknown option -x", with the closest declared name if there is one.
-std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word) {
+/// "unknown option -x", with the closest declared name if there is one. `before`: how many
+/// positional words precede it.
+std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word,
+                                std::size_t before) {
   // find has -name, and zkCli -add: one dash more or less is no other word.
   const auto without_dashes = [](const std::string& name) {
     return name.substr(std::min(name.find_first_not_of('-'), name.size()));
@@ -72,20 +74,34 @@ std::string unknown_option_text(const std::vector<Argument>& arguments, const st
   const auto similar = meant.size() > 1 ? suggestions(meant, known) : std::vector<std::string>{};
   if (!similar.empty())
     return fmt::format("unknown option {}; did you mean {}?", word, names[similar.front()]);
-  const bool takes_values = std::ranges::any_of(arguments, [](const Argument& argument) {
-    return argument.positional() && argument.kind != Argument::Kind::Program &&
-           argument.kind != Argument::Kind::Line;
-  });
+  // No path begins with a dash, and what is one of few words is not this one.
+  const auto* const place = positional_at(arguments, before);
+  const bool may_be_value =
+      place && (place->kind == Argument::Kind::Text || place->kind == Argument::Kind::Words);
   return fmt::format("unknown option {}{}", word,
-                     takes_values ? " (to use it as a value, put -- before it)" : "");
+                     may_be_value ? " (to use it as a value, put -- before it)" : "");
 }
 
 using Remedies = std::map<std::string, std::string, std::less<>>;
 
-/// The first word that names no option of the command; null if there is none.
-const std::string* unknown_option(const std::vector<Argument>& arguments, const GivenWords& given,
-                                  const Remedies& remedies, bool as_zkcli) {
-  if (!given.unknown.empty()) return &given.unknown.front();
+/// Of the option that a word names, or of a letter behind its dash.
+Remedies::const_iterator remedy_for(const Remedies& remedies, const std::string& word) {
+  auto found = remedies.find(word.substr(0, word.find('=')));
+  for (std::size_t i = 1; found == remedies.end() && i < word.size() && word[1] != '-'; ++i)
+    found = remedies.find(std::string{'-', word[i]});
+  return found;
+}
+
+struct UnknownOption {
+  std::string word;
+  std::size_t before = 0;  ///< how many positional words precede it
+};
+
+/// The first word that names no option of the command.
+std::optional<UnknownOption> unknown_option(const std::vector<Argument>& arguments,
+                                            const GivenWords& given, const Remedies& remedies,
+                                            bool as_zkcli) {
+  if (!given.unknown.empty()) return UnknownOption{given.unknown.front(), given.before_unknown};
   for (std::size_t i = 0; i < given.positionals.size(); ++i) {
     const auto& word = given.positionals[i];
     if (!given.bare[i] || word.size() < 2 || word.front() != '-') continue;
@@ -93,9 +109,9 @@ const std::string* unknown_option(const std::vector<Argument>& arguments, const 
     const auto* const first = i == 0 ? positional_at(arguments, 0) : nullptr;
     const bool is_node = first && (first->kind == Argument::Kind::NodePath ||
                                    first->kind == Argument::Kind::NodePaths);
-    if (is_node || (!as_zkcli && remedies.contains(word))) return &word;
+    if (is_node || (!as_zkcli && remedies.contains(word))) return UnknownOption{word, i};
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 /// Throws UsageError, naming the word, for an option that cannot be bound. zkCli takes no -- as a
@@ -347,11 +363,12 @@ void Options::parse(const std::vector<std::string>& words, const std::vector<boo
   auto given = given_words(impl_->arguments, words, quoted);
   for (auto& option : given.options)
     if (as_zkcli && option.apart) option.value = without_quotes(*option.value);
-  if (const auto* const word = unknown_option(impl_->arguments, given, impl_->remedies, as_zkcli)) {
-    const auto remedy = impl_->remedies.find(*word);
+  if (const auto unknown = unknown_option(impl_->arguments, given, impl_->remedies, as_zkcli)) {
+    const auto& [word, before] = *unknown;
+    const auto remedy = remedy_for(impl_->remedies, word);
     throw UsageError(remedy == impl_->remedies.end()
-                         ? unknown_option_text(impl_->arguments, *word)
-                         : fmt::format("unknown option {}; {}", *word, remedy->second));
+                         ? unknown_option_text(impl_->arguments, word, before)
+                         : fmt::format("unknown option {}; {}", remedy->first, remedy->second));
   }
   check_options(impl_->arguments, given, as_zkcli);
   check_word_count(impl_->arguments, given);

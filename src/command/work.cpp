@@ -2,6 +2,7 @@
 #include "command/work.h"
 
 #include "base/error.h"
+#include "base/time.h"
 #include "command/screen.h"
 
 #include <fmt/core.h>
@@ -18,11 +19,6 @@ using namespace std::chrono_literals;
 
 constexpr auto before_the_first = 500ms;
 constexpr auto between_pictures = 200ms;
-
-std::string time_left(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s left", seconds);
-  return fmt::format("{:.0f} min left", seconds / 60);
-}
 
 }  // namespace
 
@@ -98,7 +94,10 @@ void Progress::draw(Clock::time_point now) {
   line += fmt::format(" {}, {}/s", done_ > 0 ? what_ : what_.substr(0, what_.find(' ')) + " found",
                       static_cast<std::size_t>(rate));
   if (done_ > 0 && total_ > done_)
-    line += ", " + time_left(static_cast<double>(total_ - done_) / rate);
+    line += fmt::format(
+        ", {} left",
+        short_time(std::chrono::duration_cast<std::chrono::seconds>(
+            time * (static_cast<double>(total_ - done_) / static_cast<double>(counted())))));
   if (line.size() >= terminal_size().columns) line.resize(terminal_size().columns - 1);
   out_.err(erase_line_of(drawn_) + line);
   drawn_ = line.size();

@@ -2,6 +2,7 @@
 #include "ensemble/health.h"
 
 #include "base/number.h"
+#include "base/time.h"
 #include "ensemble/admin_server.h"
 
 #include <fmt/ranges.h>
@@ -171,8 +172,9 @@ class Judge {
       problems.push_back(
           fmt::format("{}: {} outstanding requests", member.name, *member.outstanding));
     if (limits_.latency && member.mean_latency_us.value_or(0) > limits_.latency->count())
-      problems.push_back(fmt::format("{}: the mean latency is {:.1f} ms", member.name,
-                                     static_cast<double>(*member.mean_latency_us) / 1000));
+      problems.push_back(
+          fmt::format("{}: the mean latency is {}", member.name,
+                      short_time(std::chrono::microseconds(*member.mean_latency_us))));
     if (member.open_files && member.max_files && *member.open_files > *member.max_files / 10 * 9)
       problems.push_back(fmt::format("{}: {} of {} file descriptors are in use", member.name,
                                      *member.open_files, *member.max_files));

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/time.h"
 
 #include <fmt/core.h>
 
@@ -30,11 +31,11 @@ struct Trial {
     if (*member.session) return;
     const auto waiting =
         static_cast<std::size_t>(std::max<std::int64_t>(member.outstanding.value_or(0), 0));
-    member.problem = fmt::format("it answers srvr, but opens no session within {:g} s{}",
-                                 std::chrono::duration<double>(time).count(),
-                                 waiting == 0 ? ""
-                                              : fmt::format("; {} {}", counted(waiting, "request"),
-                                                            waiting == 1 ? "waits" : "wait"));
+    member.problem = fmt::format(
+        "it answers srvr, but opens no session within {}{}", short_time(time),
+        waiting == 0
+            ? ""
+            : fmt::format("; {} {}", counted(waiting, "request"), waiting == 1 ? "waits" : "wait"));
   }
 };
 

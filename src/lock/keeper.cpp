@@ -20,8 +20,6 @@ using namespace std::chrono_literals;
 /// A lock held for less than this costs no requests beyond its own three.
 constexpr auto first_look_after = 50ms;
 
-double seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
-
 }  // namespace
 
 void LockChecks::add(const std::vector<std::string>& nodes) {
@@ -315,17 +313,17 @@ class LockKeeper {
         [&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
   }
   void lose_unproven() {
-    lost_ = fmt::format("the servers did not confirm it within the session timeout of {:.1f} s",
-                        seconds(lock_.status().lease.timeout));
+    lost_ = fmt::format("the servers did not confirm it within the session timeout of {}",
+                        short_time(lock_.status().lease.timeout));
     if (const auto far = too_far_for_lock(client_); !far.empty()) lost_ += ": " + far;
   }
 
   /// Waits without a connection: the lock is safe for a while.
   Task<> sit_out() {
-    const auto left = seconds(safe_until() - BootClock::now());
+    const auto left = safe_until() - BootClock::now();
     change([](LockStatus& status) { status.stage = LockStage::Suspended; });
-    say(fmt::format("suspended {}: no server answers; the lock is safe for {:.1f} s more",
-                    lock_.name(), std::max(left, 0.0)));
+    say(fmt::format("suspended {}: no server answers; the lock is safe for {} more", lock_.name(),
+                    short_time(left)));
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
           return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
@@ -517,9 +515,8 @@ class LockKeeper {
     auto line = fmt::format("lost {}: {}", lock_.name(), reason);
     if (!reporter_.changed) return line;
     // At a prompt nobody else notes when it was.
-    const auto held =
-        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - lock_.status().held);
-    return fmt::format("{} (at {}, held for {})", line, time_of_day(), short_age(held.count()));
+    return fmt::format("{} (at {}, held for {})", line, time_of_day(),
+                       short_time(Clock::now() - lock_.status().held));
   }
 
   Client& client_;

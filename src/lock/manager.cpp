@@ -1,6 +1,7 @@
 // LockManager: the locks that this process holds or waits for, each managed by a task.
 #include "lock/manager.h"
 
+#include "base/time.h"
 #include "command/job_table.h"
 #include "command/questions.h"
 #include "command/transaction.h"
@@ -188,9 +189,9 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
     default:
       break;
   }
-  const std::chrono::duration<double> since = Clock::now() - status.held;
   const bool counts = !lock.plan().awaited && lock.paths().size() == 1;
-  return fmt::format("{}: already held by this shell for {:.1f} s{}", path, since.count(),
+  return fmt::format("{}: already held by this shell for {}{}", path,
+                     short_time(Clock::now() - status.held),
                      counts ? " (use --nest to hold it once more)" : "");
 }
 
@@ -303,8 +304,8 @@ std::string LockManager::stop_warning() const {
   const auto locked = summary();
   if (locked.empty()) return "";
   const std::chrono::milliseconds timeout(client_.negotiated_timeout());
-  return fmt::format("warning: {}; while zksh is stopped, the locks last at most {:g} s", locked,
-                     std::chrono::duration<double>(timeout).count());
+  return fmt::format("warning: {}; while zksh is stopped, the locks last at most {}", locked,
+                     short_time(timeout));
 }
 
 void LockManager::give_back(Lock& lock) {

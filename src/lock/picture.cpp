@@ -89,30 +89,16 @@ std::string watched_by_text(const LockSeat& seat) {
   return text.empty() ? "-" : text;
 }
 
-/// Wraps items or words that are separated by `gap` spaces.
-std::vector<std::string> flowed(const std::vector<std::string>& items, std::size_t columns,
-                                std::size_t gap) {
-  std::vector<std::string> lines;
-  for (const auto& item : items) {
-    const bool fits =
-        !lines.empty() &&
-        (columns == 0 || text_width(lines.back()) + gap + text_width(item) <= columns);
-    if (fits)
-      lines.back() += std::string(gap, ' ') + item;
-    else
-      lines.push_back((lines.empty() ? "" : "  ") + item);
+/// Adds the text, broken between words; further lines are indented.
+void add_text(const std::string& text, std::size_t columns, std::vector<std::string>& lines) {
+  constexpr std::size_t indent = 2;
+  const auto broken =
+      wrapped(text, columns == 0 ? text.size() : std::max(columns, 2 * indent) - indent);
+  std::string margin;
+  for (const auto line : lines_of(broken)) {
+    lines.push_back(margin + std::string(line));
+    margin.assign(indent, ' ');
   }
-  return lines;
-}
-
-void add_note(const std::string& text, std::size_t columns, std::vector<std::string>& lines) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find(' ', at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  std::ranges::move(flowed(words, columns, 1), std::back_inserter(lines));
 }
 
 std::vector<std::string> header(const LockView& view, const PictureStyle& style) {
@@ -127,14 +113,9 @@ std::vector<std::string> header(const LockView& view, const PictureStyle& style)
     items.push_back(view.kind);
     if (view.kind != "missing") items.push_back(counted(view.seats.size(), "contender"));
   }
-  if (view.kind != "missing") items.push_back(fmt::format("counter {}", view.counter));
-  if (view.account.watches)
-    items.push_back(fmt::format("server watches {} ({})", *view.account.watches,
-                                view.account.servers == 1
-                                    ? "wchs"
-                                    : fmt::format("wchs of {} servers", view.account.servers)));
-  if (view.measured) items.emplace_back("watchers by wchp");
-  return flowed(items, style.columns, 2);
+  std::vector<std::string> lines;
+  add_text(fmt::format("{}", fmt::join(items, "  ")), style.columns, lines);
+  return lines;
 }
 
 /// The last digits of the sessions' ids, as many as distinguish them.
@@ -286,7 +267,7 @@ std::string time_until(std::string_view time, std::int64_t now) {
   for (const auto part : split(time.substr(0, time.find(' ')), ':'))
     seconds = seconds * 60 + number_in<std::int64_t>(part).value_or(0);
   const auto left = ((seconds - now / 1000) % quarter + quarter) % quarter;
-  return left > longest ? "" : fmt::format("in {}s", left);
+  return left > longest ? "" : "in " + short_age(left * 1000);
 }
 
 /// When the sessions of clients that are gone expire, and free what they hold.
@@ -295,7 +276,7 @@ std::vector<std::string> expiries(const LockView& view, const PictureStyle& styl
   for (const auto& seat : view.seats) {
     if (seat.connected != false || seat.alive != true || seat.expires.empty()) continue;
     const auto left = time_until(seat.expires, style.now);
-    add_note(fmt::format("#{}: its client is gone; its session expires {}", seat.number,
+    add_text(fmt::format("#{}: its client is gone; its session expires {}", seat.number,
                          left.empty() ? "at " + seat.expires
                                       : fmt::format("{} (at {})", left, seat.expires)),
              style.columns, lines);
@@ -305,27 +286,27 @@ std::vector<std::string> expiries(const LockView& view, const PictureStyle& styl
 
 std::vector<std::string> notes(const LockView& view, const PictureStyle& style) {
   std::vector<std::string> lines;
-  if (style.changes) add_note(changes_text(*style.changes, style.now), style.columns, lines);
+  if (style.changes) add_text(changes_text(*style.changes, style.now), style.columns, lines);
   if (const auto foreign = foreign_text(view); !foreign.empty())
-    add_note("not zksh's, by their names: " + foreign, style.columns, lines);
+    add_text("not zksh's, by their names: " + foreign, style.columns, lines);
   if (std::ranges::any_of(view.seats, may_watch_list))
-    add_note(
+    add_text(
         "list?: watches no contender's node; it may watch the list of contenders, which servers do "
         "not report: then each change wakes it",
         style.columns, lines);
   if (std::ranges::any_of(view.seats, &LockSeat::watch_unknown))
-    add_note("?: should watch it; the servers that were asked do not report whether it does",
+    add_text("?: should watch it; the servers that were asked do not report whether it does",
              style.columns, lines);
   if (!view.others.empty())
-    add_note("no contenders: " + others_text(view.others), style.columns, lines);
+    add_text("no contenders: " + others_text(view.others), style.columns, lines);
   std::ranges::move(expiries(view, style), std::back_inserter(lines));
-  for (const auto& circle : view.circles) add_note(circle_text(circle), style.columns, lines);
+  for (const auto& circle : view.circles) add_text(circle_text(circle), style.columns, lines);
   for (auto flaw : view.flaws) {
     constexpr std::string_view ellipsis = "…";
     for (auto at = flaw.find(ellipsis); style.ascii && at != std::string::npos;
          at = flaw.find(ellipsis))
       flaw.replace(at, ellipsis.size(), "...");
-    add_note("warning: " + escape_for_terminal(flaw), style.columns, lines);
+    add_text("warning: " + escape_for_terminal(flaw), style.columns, lines);
   }
   return lines;
 }

@@ -9,6 +9,7 @@
 #include "base/program_terminal.h"
 #include "base/signal_relay.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "lock/hold.h"
 #include "lock/text.h"
 
@@ -118,8 +119,8 @@ class LockedProgram {
     if (o_.token_file && !write_token_file(*o_.token_file, lock_, cx_.client.monitor(), cx_.stop))
       return false;
     if (o_.grace && *o_.grace > deadlines_.grace())
-      say(fmt::format("warning: --grace is reduced to {} ms, a sixth of the session timeout",
-                      deadlines_.grace().count()));
+      say(fmt::format("warning: --grace is reduced to {}, a sixth of the session timeout",
+                      short_time(deadlines_.grace())));
     if (!await_safety()) return false;
     const bool lends = terminal_.to_lend() >= 0;
     auto environment = lock_.environment();
@@ -328,12 +329,11 @@ class LockedProgram {
                       : now.unwanted   ? "the lock is being released"
                       : cx_.background ? "the job is ending"
                                        : "zksh is exiting";
-    const std::chrono::duration<double> left = now.safe_until - BootClock::now();
     const bool doubtful = on_lost_ != OnLost::Warn && is_doubtful(now.safe_until);
     for_lock_ = for_lock_ || doubtful || now.lost;
     if (doubtful)
-      why = fmt::format("the servers do not confirm the lock, which is safe for {:.1f} s more",
-                        std::max(left.count(), 0.0));
+      why = fmt::format("the servers do not confirm the lock, which is safe for {} more",
+                        short_time(now.safe_until - BootClock::now()));
     if (now.lost) why = "the lock is lost";
     say(fmt::format("{}: {}: {} to {}", lock_.name(), why,
                     step == Step::Kill ? "SIGKILL" : "SIGTERM", who()));
@@ -404,7 +404,7 @@ class LockedProgram {
   void stay() {
     if (!o_.at_least || asked_) return;
     const auto until = lock_.status().held + *o_.at_least;
-    const std::chrono::duration<double> left = until - Clock::now();
+    const auto left = until - Clock::now();
     if (left.count() <= 0) return;
     const auto ends = [this](const Monitor::Held& held) {
       const auto now = view(held);
@@ -412,7 +412,7 @@ class LockedProgram {
     };
     if (cx_.client.monitor().with_lock(ends)) return;
     if (!o_.quiet)
-      say(fmt::format("{}: held for {:.1f} s more (--at-least)", lock_.name(), left.count()));
+      say(fmt::format("{}: held for {} more (--at-least)", lock_.name(), short_time(left)));
     cx_.client.monitor().wait_until(cx_.stop, until, ends);
   }
 

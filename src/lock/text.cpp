@@ -19,10 +19,8 @@
 namespace zksh {
 namespace {
 
-double in_seconds(auto duration) { return std::chrono::duration<double>(duration).count(); }
-
-std::string seconds_text(std::int64_t milliseconds) {
-  return fmt::format("{:.1f} s", static_cast<double>(milliseconds) / 1000);
+std::string time_text(std::int64_t milliseconds) {
+  return short_time(std::chrono::milliseconds(milliseconds));
 }
 
 std::string ordinal(std::size_t number) {
@@ -96,14 +94,13 @@ std::string tokens_text(const Holding& holding, std::string_view separator) {
 Json token_json(std::int64_t token) { return token == 0 ? Json() : Json(zxid_text(token)); }
 
 std::string acquired_line(const Lock& lock, const LockStatus& status) {
-  return fmt::format("acquired {}  token={}  node={}  waited={:.3f}s", lock.name(),
+  return fmt::format("acquired {}  token={}  node={}  waited={}", lock.name(),
                      tokens_text(status.holding, ","), short_node(status.holding.nodes.front()),
-                     in_seconds(status.held - status.asked));
+                     short_time(status.held - status.asked));
 }
 
 std::string released_line(const Lock& lock, const LockStatus& status) {
-  return fmt::format("released {}  held={:.3f}s", lock.name(),
-                     in_seconds(Clock::now() - status.held));
+  return fmt::format("released {}  held={}", lock.name(), short_time(Clock::now() - status.held));
 }
 
 namespace {
@@ -132,7 +129,7 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
           : fmt::format("waiting {}: {} leases wanted, {} of {} taken", path, leases.wanted,
                         leases.taken, leases.all);
   if (!place.holder.empty() && place.holder_age_ms)
-    line += fmt::format(" (the oldest for {}: {}{})", seconds_text(*place.holder_age_ms),
+    line += fmt::format(" (the oldest for {}: {}{})", time_text(*place.holder_age_ms),
                         owner_in_line(place.holder), persistence(place));
   return line;
 }
@@ -144,14 +141,14 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.position == 0) {  // there is no queue, or it is not in it
     auto line = fmt::format("waiting {}: {}", path, behind(place));
     if (!place.holder.empty() && place.holder_age_ms)
-      line += fmt::format(" (has held it for {})", seconds_text(*place.holder_age_ms));
+      line += fmt::format(" (has held it for {})", time_text(*place.holder_age_ms));
     return line;
   }
   auto line = fmt::format("waiting {}: {} of {}, {}", path, ordinal(place.position), place.count,
                           behind(place));
   if (!place.holder_age_ms) return line;
   // The time in the queue; only the holder knows how much of it was waiting.
-  const auto holder = fmt::format("has held it for at most {}", seconds_text(*place.holder_age_ms));
+  const auto holder = fmt::format("has held it for at most {}", time_text(*place.holder_age_ms));
   if (place.position == 2) return fmt::format("{} ({})", line, holder);
   return fmt::format("{} (first: {}, {}{})", line, owner_in_line(place.holder), holder,
                      persistence(place));

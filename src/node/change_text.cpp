@@ -5,6 +5,7 @@
 #include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "base/words.h"
 
 #include <fmt/format.h>
@@ -86,9 +87,9 @@ std::string version_text(const NodeChange& change, bool ascii) {
 }
 
 std::string gap_text(const NodeChange& change) {
-  const auto seconds = static_cast<double>(change.time - change.since) / 1e3;
+  const std::chrono::milliseconds gap(change.time - change.since);
   return (change.expired ? std::string("the session expired; its ephemerals are gone")
-                         : fmt::format("no connection for {:.1f} s", seconds)) +
+                         : fmt::format("no connection for {}", short_time(gap))) +
          "; missed changes follow, if any";
 }
 

@@ -223,25 +223,7 @@ StatNotes human_notes(const Stat& stat, std::int64_t now, const std::string& own
 }
 
 std::string age_text(std::int64_t then, std::int64_t now) {
-  struct Unit {
-    std::int64_t milliseconds;
-    const char* name;
-  };
-  constexpr std::array<Unit, 6> units{{{365LL * 86'400'000, "year"},
-                                       {30LL * 86'400'000, "month"},
-                                       {86'400'000, "day"},
-                                       {3'600'000, "hour"},
-                                       {60'000, "minute"},
-                                       {1000, "second"}}};
-  const bool past = then <= now;
-  const auto age = past ? now - then : then - now;
-  for (const auto& unit : units) {
-    const auto count = age / unit.milliseconds;
-    if (count == 0) continue;
-    const auto text = fmt::format("{} {}{}", count, unit.name, count == 1 ? "" : "s");
-    return past ? text + " ago" : "in " + text;
-  }
-  return "just now";
+  return then <= now ? short_age(now - then) + " ago" : "in " + short_age(then - now);
 }
 
 }  // namespace zksh

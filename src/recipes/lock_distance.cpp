@@ -2,6 +2,7 @@
 #include "recipes/lock_distance.h"
 
 #include "base/error.h"
+#include "base/time.h"
 #include "client/lease_renewal.h"
 
 #include <fmt/format.h>
@@ -19,11 +20,10 @@ std::string too_far_for_lock(Client& client, BootClock::duration reserve) {
   const auto share = static_cast<double>(needed.count()) / static_cast<double>(timeout.count());
   const auto least = LeaseRenewal::least_timeout(*round_trip, share);
   if (timeout >= least) return {};
-  return fmt::format(
-      "answers take {} ms; a lock needs -t {}s or more here, and this session has {:g} s",
-      std::chrono::ceil<std::chrono::milliseconds>(*round_trip).count(),
-      std::chrono::ceil<std::chrono::seconds>(least).count(),
-      std::chrono::duration<double>(timeout).count());
+  return fmt::format("answers take {}; a lock needs -t {} or more here, and this session has {}",
+                     short_time(std::chrono::ceil<std::chrono::milliseconds>(*round_trip)),
+                     short_time(std::chrono::ceil<std::chrono::seconds>(least)),
+                     short_time(timeout));
 }
 
 void refuse_distance(Client& client, BootClock::duration reserve, const std::stop_token& stop) {

@@ -52,9 +52,9 @@ void note_holder(const Outcome<Node>& first, LockPlace& place) {
 
 void RecipeRequests::report_answer(const std::string& what, Clock::time_point at, int code,
                                    const std::string& answer) const {
-  const std::chrono::duration<double, std::milli> took = Clock::now() - at;
-  report_.step(fmt::format("{}: {} ({:.2f} ms)", what,
-                           code == code::ok ? answer : keeper_message(code, {}), took.count()));
+  report_.step(fmt::format("{}: {} ({})", what,
+                           code == code::ok ? answer : keeper_message(code, {}),
+                           short_time(Clock::now() - at)));
 }
 
 std::deque<Event> RecipeRequests::take_events(const Mailbox& mailbox) const {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
+#include "base/time.h"
 #include "client/four_letter_word.h"
 
 #include <fmt/ranges.h>
@@ -395,7 +396,7 @@ std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which
 
 std::string Sandbox::why_not(std::size_t i, std::optional<int> status) const {
   const std::string what = status ? fmt::format("exited with status {} during its start", *status)
-                                  : fmt::format("is not serving after {} s", start_limit / 1s);
+                                  : fmt::format("is not serving after {}", short_time(start_limit));
   return fmt::format("server {} of the sandbox {}; its last log lines:\n{}", i + 1, what,
                      log_tail(i));
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/shared_library.h"
 #include "base/text.h"
+#include "base/time.h"
 
 #include <fmt/core.h>
 
@@ -229,11 +230,11 @@ void SaslExchange::advance(const std::shared_ptr<SaslExchange>& exchange,
 std::string SaslExchange::no_answer(const SaslSettings& settings, std::chrono::seconds waited) {
   if (settings.mechanism == digest)
     return fmt::format(
-        "looking up this machine's own name, which SASL wants, takes longer than {} s; add it to "
+        "looking up this machine's own name, which SASL wants, takes longer than {}; add it to "
         "/etc/hosts",
-        waited.count());
-  return fmt::format("no Kerberos server (KDC) has answered for {} s; is it reachable?",
-                     waited.count());
+        short_time(waited));
+  return fmt::format("no Kerberos server (KDC) has answered for {}; is it reachable?",
+                     short_time(waited));
 }
 
 SaslExchange::Step SaslExchange::begin() {

@@ -557,11 +557,8 @@ std::string process_help() {
          "Apache ZooKeeper. It runs COMMAND, or the commands of -c or -f. Without\nthem, it reads "
          "commands from standard input, and is interactive on a terminal.\n`zksh help` lists the "
          "commands.\n" +
-         formatter.make_groups(&app, CLI::AppFormatMode::Normal) +
-         "\nExit status: 0 success; 1 false or failed; 2 usage; 3 no connection; 4 no node; 5 "
-         "node\nexists; 6 version mismatch; 7 not authorised; 8 has children; 9 session "
-         "expired;\n10 outcome unknown; 11 read-only; 12 refused by the server; 75 lock busy; 76 "
-         "lock lost;\n124 timed out; 126, 127 program cannot be run, not found; 128+n signal n.\n";
+         formatter.make_groups(&app, CLI::AppFormatMode::Normal) + '\n' +
+         wrapped(statuses_in_a_sentence(), page_width) + '\n';
 }
 
 Arguments parse_arguments(std::vector<std::string> words, std::string_view program) {

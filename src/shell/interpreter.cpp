@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/number.h"
 #include "base/signal_relay.h"
+#include "base/time.h"
 #include "base/words.h"
 #include "client/joint_reads.h"
 #include "client/persistent_watches.h"
@@ -210,10 +211,7 @@ std::optional<Clock::time_point> Interpreter::timed_since() const {
 /// Prints how long a command took, unless it was the one that sets timing.
 void Interpreter::print_time(std::optional<Clock::time_point> begin) {
   if (!begin || !around_.services.settings.timing) return;
-  const std::chrono::duration<double, std::milli> took = Clock::now() - *begin;
-  out_.err_line_regardless(took.count() < 1000
-                               ? fmt::format("time: {:.1f} ms", took.count())
-                               : fmt::format("time: {:.2f} s", took.count() / 1000));
+  out_.err_line_regardless("time: " + short_time(Clock::now() - *begin));
 }
 
 void Interpreter::await_accepted() {
@@ -308,7 +306,7 @@ int Interpreter::execute(const Words& given) {
   const auto& words = given.texts;
   if (words.empty()) return status::ok;
   const Command* command = command_of(words.front());
-  if (!command) return unknown_command(words.front());
+  if (!command) return unknown_command(words);
   const std::vector<std::string> arguments(words.begin() + 1, words.end());
   const auto data = data_flags(input_, given.quoted);
   if (const auto pager = pager_for(*command, arguments, data))
@@ -559,8 +557,9 @@ bool Interpreter::has_session() const {
   return state != SessionState::Closed && (state != SessionState::AuthFailed || unaware_);
 }
 
-int Interpreter::unknown_command(const std::string& typed) {
+int Interpreter::unknown_command(const std::vector<std::string>& words) {
   constexpr std::size_t longest_shown = 500;
+  const auto& typed = words.front();
   const auto name = typed.size() > longest_shown ? typed.substr(0, longest_shown) + "…" : typed;
   if (speaks_as_zkcli()) {
     const auto version = mimicked_zkcli(around_.services.settings);
@@ -569,7 +568,8 @@ int Interpreter::unknown_command(const std::string& typed) {
       out_.err_line("Command not found: Command not found {}", name);
     return is_drop_in() ? status::program_not_found : status::usage;
   }
-  const auto similar = is_drop_in() ? std::vector<std::string>() : suggested_commands(name);
+  const auto line = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_shown);
+  const auto similar = is_drop_in() ? std::vector<std::string>() : suggested_commands(line);
   report_error(
       out_, UsageError(fmt::format(
                 "unknown command: {}{}", name,
@@ -727,7 +727,7 @@ int Interpreter::execute_redirected(const CommandLine& line, const Words& words)
     redirection.error_fd = [&] { return errors->fd(); };
     redirection.errors_elsewhere = true;
   } else if (!known) {
-    return unknown_command(words.texts.front());
+    return unknown_command(words.texts);
   }
   const int result = known ? execute_into(line, words, std::move(redirection))
                            : execute_inside(words, stop_, std::move(redirection));

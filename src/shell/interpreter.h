@@ -138,7 +138,7 @@ class Interpreter {
   bool is_drop_in() const { return around_.services.settings.drop_in; }
   const Command* command_of(const std::string& typed) const;
   bool refuse_as_zkcli(const Command& command, const std::vector<std::string>& arguments);
-  int unknown_command(const std::string& typed);
+  int unknown_command(const std::vector<std::string>& words);
   int not_connected();
 
   Surroundings around_;

@@ -228,9 +228,8 @@ class EventPrinter {
     std::string text;
     if (lost_ && unsteady_ && !read_only) return;
     if (lost_)
-      text =
-          fmt::format("reconnected to {} after {}, same session", server,
-                      short_age(round<std::chrono::milliseconds>(Clock::now() - *lost_).count()));
+      text = fmt::format("reconnected to {} after {}, same session", server,
+                         short_time(Clock::now() - *lost_));
     else if (expired_)
       text = fmt::format("new session {} on {}", session_text(session.session_id(held)), server);
     else if (read_only)
@@ -249,9 +248,9 @@ class EventPrinter {
     if (!often)
       print_note(held, fmt::format("connection lost ({}); reconnecting", server));
     else if (!unsteady_)
-      print_note(held, fmt::format("connection lost {} times within {} seconds ({}); "
+      print_note(held, fmt::format("connection lost {} times within {} ({}); "
                                    "reconnecting, without further messages",
-                                   many_losses, few_seconds.count(), server));
+                                   many_losses, short_time(few_seconds), server));
     unsteady_ = often;
   }
 
@@ -654,7 +653,7 @@ std::string what_is_done(const Arguments& arguments) {
            "server to try things on";
   if (input_of(arguments) == Input::Terminal) return "; trying again";
   return fmt::format("; trying again for {} (--connect-timeout 1s: one second)",
-                     short_age(arguments.session.connect_timeout.count()));
+                     short_time(arguments.session.connect_timeout));
 }
 
 /// Sets up everything between the servers and the commands, and runs the commands.

@@ -1,6 +1,8 @@
 // WaitNotice: says at a terminal that a command waits for servers.
 #include "shell/wait_notice.h"
 
+#include "base/time.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -32,8 +34,9 @@ std::optional<Clock::time_point> WaitNotice::update() {
   if (!wait || signals_.registrations() > 0 || !has_terminal()) return now + between_looks;
   const auto begun = std::max(*since_, printer_.printed_at());
   if (now < begun + silence) return begun + silence;
-  printer_.show_notice(fmt::format("waiting for {}, {} s (Ctrl-C ends)", wait->server,
-                                   std::chrono::floor<std::chrono::seconds>(now - begun).count()));
+  printer_.show_notice(
+      fmt::format("waiting for {}, {} (Ctrl-C ends)", wait->server,
+                  short_time(std::chrono::floor<std::chrono::seconds>(now - begun))));
   return now + between_looks;
 }
 

@@ -2,12 +2,14 @@
 #include "term/edit_layout.h"
 
 #include "base/text.h"
+#include "base/words.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cwchar>
 #include <numeric>
+#include <vector>
 
 namespace zksh {
 namespace {
@@ -20,7 +22,6 @@ bool is_invisible(char32_t c) {
 }
 
 constexpr std::string_view hint_style = "\033[2m";  // dim
-constexpr std::string_view continuation_mark = "> ";
 
 class Builder {
  public:
@@ -199,6 +200,32 @@ void keep_rows_around_cursor(Layout& layout, int height) {
   layout.rows.back().wraps = false;
 }
 
+/// What begins a row after a newline: which quote is open there, if one is.
+class ContinuationMarks {
+ public:
+  explicit ContinuationMarks(std::string_view text) : text_(text) {
+    constexpr std::size_t longest = 16U << 10U;  // as for the line's styles
+    if (text.size() > longest || text.find('\n') == std::string_view::npos) return;
+    for (const auto& part : parts_of(text, PartBy::Line))
+      for (auto place : word_places(text.substr(part.begin, part.end - part.begin))) {
+        place.begin += part.begin;
+        place.end += part.begin;
+        if (place.quoted()) quoted_.push_back(place);
+      }
+  }
+
+  /// Of a newline.
+  std::string_view at(std::size_t newline) const {
+    const auto within = std::ranges::upper_bound(quoted_, newline, {}, &WordPlace::end);
+    if (within == quoted_.end() || newline < within->text_begin()) return "> ";
+    return text_[within->text_begin() - 1] == '"' ? "\"> " : "'> ";
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<WordPlace> quoted_{};  ///< in order
+};
+
 }  // namespace
 
 int Row::columns() const {
@@ -208,6 +235,7 @@ int Row::columns() const {
 
 Layout lay_out(const EditedLine& line, ScreenSize screen) {
   Builder builder(screen.columns);
+  const ContinuationMarks marks(line.one_row ? std::string_view() : line.text);
   const std::size_t begin = window_begin(line, screen);
   if (begin == 0)
     put_prompt(builder, line.prompt);
@@ -231,7 +259,7 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
     if (line.text[at] == '\n' && !line.one_row) {
       builder.set_style("");
       builder.end_row();
-      builder.put_ascii(continuation_mark);
+      builder.put_ascii(marks.at(at));
       ++at;
     } else {
       builder.set_style(style_at(at));

@@ -58,8 +58,9 @@ struct EditedLine {
 
 /// Wraps the line into rows of the screen's width, at most as many as the screen has, keeping those
 /// around the cursor. The cost is bounded by the screen's size, not the line's length. A newline in
-/// the text starts a row marked with "> ". Other control characters are shown as ^X, invalid bytes
-/// as \xHH, invisible code points as \uHHHH. Requires a UTF-8 locale (use_utf8_locale).
+/// the text starts a row marked with "> ", within quotes with the quote before it. Other control
+/// characters are shown as ^X, invalid bytes as \xHH, invisible code points as \uHHHH. Requires a
+/// UTF-8 locale (use_utf8_locale).
 Layout lay_out(const EditedLine& line, ScreenSize screen);
 
 }  // namespace zksh

@@ -33,19 +33,32 @@ namespace {
 constexpr std::string_view erase_to_end_of_row = "\033[K";
 constexpr std::string_view erase_below = "\033[J";
 
+/// The text if it fits, else as many of its first words as do.
+std::string cut_after_word(const std::string& text, std::size_t columns) {
+  if (text_width(text) <= columns) return text;
+  auto begin = wrapped(text, columns - 1);
+  begin.resize(begin.find_last_not_of(",:;", begin.find('\n') - 1) + 1);
+  return cut_to_width(begin + "…", columns);
+}
+
 /// A line for each meaning; empty if there is too little room.
 std::string described_list(const std::vector<Completion::Described>& described, ScreenSize screen) {
   constexpr std::size_t least_meaning = 24;
-  ColumnTable table({{.title = ""}, {.title = ""}});
-  for (const auto& [names, meaning] : described)
-    table.add_row({escape_for_terminal(names), escape_for_terminal(meaning)});
-  table.set_elastic(1);
+  constexpr std::size_t gap = 2;
+  std::size_t widest = 0;
+  std::size_t needed = 0;
+  for (const auto& [names, meaning] : described) {
+    widest = std::max(widest, text_width(names) + gap);
+    needed = std::max(needed, std::min(text_width(meaning), least_meaning));
+  }
   const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
   const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
-  if (described.size() > row_limit || table.width(least_meaning) > columns) return {};
-  auto lines = table.lines(columns, "…");
-  lines.erase(lines.begin());  // the titles
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
+  if (described.size() > row_limit || widest + needed > columns) return {};
+  std::string list;
+  for (const auto& [names, meaning] : described)
+    list += fmt::format("{}{:{}}{}\n", names, "", widest - text_width(names),
+                        cut_after_word(meaning, columns - widest));
+  return list;
 }
 
 /// Lists as many candidates as fit on the screen above the edited line, in columns; if there are

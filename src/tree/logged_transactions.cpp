@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "base/words.h"
 #include "client/acl_text.h"
 #include "client/node_pattern.h"
@@ -259,7 +260,8 @@ std::string TransactionText::detail(const TransactionLine& line) const {
     const auto acl = public_acl_text(op->acl);
     if (op->type == TxnType::SetAcl || acl != "world:anyone:cdrwa") add(acl);
   }
-  if (line.event == TxnEvent::CreateSession) add(fmt::format("timeout {} ms", line.txn.timeout));
+  if (line.event == TxnEvent::CreateSession)
+    add("timeout " + short_time(std::chrono::milliseconds(line.txn.timeout)));
   if (line.event == TxnEvent::Error)
     add(code_name(line.txn.error) +
         (line.txn.type == TxnType::Multi ? ", nothing of a multi was applied" : ""));

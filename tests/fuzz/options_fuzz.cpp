@@ -21,7 +21,7 @@ void options_fuzz(std::string_view bytes) {
   requests_dry_run(*command, words);
   for (const auto& word : words) {
     command_named(word);
-    require(suggested_commands(word).size() <= 3, "few commands are named");
+    require(suggested_commands(word).size() <= 4, "few commands are named");
   }
 }
 

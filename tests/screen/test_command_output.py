@@ -66,6 +66,26 @@ class CommandOutput(OutputTest):
         self.assertEqual(self.run_line(screen, "ls /app", 0), ["[config, mine]"])
         self.assertEqual(self.run_line(screen, "ls /app | cat", 1), ["[config, mine]"])
 
+    def test_the_forms_of_zkcli_can_be_had_back(self):
+        self.znodes.create(self.root + "/a")
+        screen = self.start(width=200)
+        self.run_line(screen, "setquota -n 5 /a", 0)
+        for number, (setting, acl, quota, event) in enumerate((
+                ("off", ["world:anyone:cdrwa"], ["nodes 1 of 5\tbytes 0\tok\t/a"], r"\d\d:\d\d:\d\d changed  /a"),
+                ("on", ["'world,'anyone", ": cdrwa"],
+                 [f"absolute path is /zookeeper/quota{self.root}/a/zookeeper_limits",
+                  "Output quota for /a count=5,bytes=-1=;byteHardLimit=-1;countHardLimit=-1",
+                  "Output stat for /a count=1,bytes=0"],
+                 r"WATCHER::\n\nWatchedEvent state:SyncConnected type:NodeDataChanged path:/a"))):
+            first = 1 + 4 * number
+            self.run_line(screen, f"conf zkcli-output {setting}", first)
+            self.assertEqual(self.run_line(screen, "getAcl /a", first + 1), acl)
+            self.assertEqual([line.split() for line in self.run_line(screen, "listquota /a", first + 2)],
+                             [line.split() for line in quota])
+            self.run_line(screen, "stat -w /a", first + 3)
+            self.znodes.set(self.root + "/a", b"")
+            screen.wait_for(lambda s: re.search(rf"(?m)^{event}$", s.text()))  # noqa: B023
+
     def test_the_screen_is_emptied(self):
         screen = self.start()
         self.run_line(screen, "version", 0)

@@ -131,6 +131,23 @@ class EditTheLine(ShellTest):
         self.wait_prompt(screen, 0)
         self.assertEqual(self.run_line(screen, "get /a", 0), ["the value"])
 
+    def test_an_editor_that_is_left_without_saving_runs_nothing(self):
+        # As `:q!` in vi, it ends with status 0.
+        screen = self.start_with("true")
+        screen.type("delete /a")
+        screen.keys("C-x", "C-e")
+        screen.wait_for("nothing was saved in the editor, so nothing was run")
+        self.wait_prompt(screen, 0, typed="delete /a")
+        self.assertEqual(os.listdir(self.temporary), [])
+        screen.keys("C-u")
+        self.assertEqual(self.run_line(screen, "get /a", 0), ["the value"])
+        # What is saved unchanged is run.
+        screen = self.start_with("touch")
+        screen.type("get /a")
+        screen.keys("C-x", "C-e")
+        screen.wait_for("\nget /a\nthe value\n")
+        self.wait_prompt(screen, 1)
+
     def test_an_editor_that_fails_leaves_the_line(self):
         screen = self.start_with("false")
         screen.type("delete /a")

@@ -24,7 +24,7 @@ termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
 # Nothing keeps a lock while zksh is stopped.
-STOP_WARNING = (r"warning: locked /l; while zksh is stopped, the locks last at most \d+ s\s+"
+STOP_WARNING = (r"warning: locked /l; while zksh is stopped, the locks last at most \d+s\s+"
                 r"\[1\]\+  Stopped")
 
 

@@ -86,7 +86,7 @@ class Disconnected(ShellTest):
 
     def back(self):
         return (rf"\d\d:\d\d:\d\d reconnected to {re.escape(self.server.address)} "
-                r"after [0-9.]+s, same session")
+                r"after [0-9.]+m?s, same session")
 
     def test_connection_lost_and_back(self):
         screen = self.start()

@@ -232,7 +232,7 @@ class BrokenServers(unittest.TestCase):
         """Pings are answered, so that the session lasts."""
         status, out, err = self.zksh(answer_pings, "-c", "addauth digest ann:secret")
         self.assertEqual((status, out), (3, ""), err)
-        self.assertIn("the server has not answered within the session timeout (1.5 s)", err)
+        self.assertIn("the server has not answered within the session timeout (1.5s)", err)
 
     def test_what_is_never_answered_is_given_up(self):
         def check(name, line):

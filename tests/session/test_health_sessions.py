@@ -10,7 +10,7 @@ from server import Server
 from waiting import wait_until
 from zksh import run_zksh
 
-HUNG = "it answers srvr, but opens no session within 1 s"
+HUNG = "it answers srvr, but opens no session within 1s"
 
 
 def health(server, *words):

@@ -15,9 +15,9 @@ class NobodyAnswers(LossTest):
         self.server.freeze()
         # The server is still frozen: by its own clock alone.
         self.assert_ends(holder, 76,
-                         r"(?m)^/l: the servers do not confirm the lock, which is safe for 1\.\d s more: SIGTERM to pid \d+ ",
-                         r"(?m)^/l: the servers do not confirm the lock, which is safe for 0\.\d s more: SIGKILL to pid \d+ ",
-                         "(?m)^lost /l: the servers did not confirm it within the session timeout of 4.0 s$")
+                         r"(?m)^/l: the servers do not confirm the lock, which is safe for 1\.\d+s more: SIGTERM to pid \d+ ",
+                         r"(?m)^/l: the servers do not confirm the lock, which is safe for \d+(\.\d+)?ms more: SIGKILL to pid \d+ ",
+                         "(?m)^lost /l: the servers did not confirm it within the session timeout of 4s$")
         self.wait_ended(program, limit=0)
         self.server.thaw()
         self.assert_ends(contender, 0)

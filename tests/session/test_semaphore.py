@@ -62,7 +62,7 @@ class Semaphore(LockTest):
         holders = self.hold(3)
         fourth = self.semaphore("3", "--", "true")
         self.assertRegex(self.wait_said(fourth, "waiting"),
-                         r"waiting /s: no lease free, 3 of 3 taken \(the oldest for [\d.]+ s: \S+ \d+ cat\)")
+                         r"waiting /s: no lease free, 3 of 3 taken \(the oldest for [\d.]+m?s: \S+ \d+ cat\)")
         fifth = self.semaphore("3", "--", "true")
         self.assertRegex(self.wait_said(fifth, "waiting"),
                          r"waiting /s: 2nd of 2 waiting for leases, behind \S+@\S+ \d+ true")

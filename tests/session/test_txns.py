@@ -386,7 +386,7 @@ class Locks(TxnsTest):
         waiter = self.start("lock", "/lock", "--", "true")
         self.wait_until(lambda: len(self.znodes.children(self.root + "/lock")) == 2)
         texts = self.txns("--locks", self.root + "/lock").splitlines()
-        self.assertRegex(texts[0], r"_c_.*-lock-0000000000  exclusive, waited 0 us, held .* from [0-9:.]+, still held$")
+        self.assertRegex(texts[0], r"_c_.*-lock-0000000000  exclusive, waited 0us, held .* from [0-9:.]+, still held$")
         self.assertRegex(texts[1], r"exclusive, waited .*, still waiting$")
         first = sorted(self.znodes.children(self.root + "/lock"), key=lambda name: name[-10:])[0]
         self.znodes.delete(f"{self.root}/lock/{first}")

@@ -114,7 +114,7 @@ class Runner(unittest.TestCase):
 
     def test_what_a_lock_is_made_of_is_masked(self):
         self.assert_agrees("$ zksh\n> say acquired /l  token=77  node=_c_0123abcd…-lock-0000000003  waited=0.012s\n"
-                           "| acquired /l  token=<TOKEN>  node=_c_<GUID>…-lock-0000000003  waited=<TIME>s\n"
+                           "| acquired /l  token=<TOKEN>  node=_c_<GUID>…-lock-0000000003  waited=<TIME>\n"
                            "> say /l/_c_01234567-89ab-cdef-0123-456789abcdef-__READ__0000000001\n"
                            "| /l/_c_<GUID>-__READ__0000000001\n"
                            "> say 0123456789abcdef0123456789abcdef__lock__0000000001\n| <GUID>__lock__0000000001\n"

@@ -170,8 +170,9 @@ class Masker:
                   rb"[0-9a-f]{24}(?=__))", lambda m: b"<GUID>" + (m[1] or b""))
         self.rule(rb"\b(token=|ZKSH_LOCK_TOKEN=)(\d+)((?:,\d+)*)",
                   lambda m: m[1] + b"<TOKEN>" + b",<TOKEN>" * m[3].count(b","))
-        self.rule(rb"\b(waited=|held=|for |at most )\d+\.\d+( ?s\b)", lambda m: m[1] + b"<TIME>" + m[2])
-        self.rule(rb"\(\d+\.\d+ ms\)", lambda m: b"(<TIME> ms)")
+        time = rb"(?:\d+m\d\ds|\d+(?:\.\d+)?(?:us|ms|s))\b"
+        self.rule(rb"\b(waited=|held=|for |at most )" + time, lambda m: m[1] + b"<TIME>")
+        self.rule(rb"\(" + time + rb"\)", lambda m: b"(<TIME>)")
         self.rule(rb"\bhost=\S+ pid=\d+( user=\S+)?",
                   lambda m: b"host=<HOST> pid=<PID>" + (b" user=<USER>" if m[1] else b""))
         self.rule(rb"\b[\w.-]+@[\w.-]+ \d+(?= )", lambda m: b"<USER>@<HOST> <PID>")

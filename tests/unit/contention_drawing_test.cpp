@@ -33,7 +33,7 @@ TEST(ContentionDrawing, WaitsAndHoldsAreWhereTheyWere) {
                                      {.columns = 24, .rows = 10, .ascii = true});
   EXPECT_THAT(lines, ElementsAre("#1 ##########",            //
                                  "#2 ----------##########",  //
-                                 "   0            20.0 ms",  //
+                                 "   0               20ms",  //
                                  "   - waits   # holds"));
 }
 

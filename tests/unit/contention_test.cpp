@@ -165,7 +165,7 @@ TEST_F(ContentionTest, WithoutAnAnswerItEndsInTime) {
   client.lose(5, FakeClient::When::AfterItWasApplied, FakeClient::Loss::OfConnection);
   const auto result = run();
   EXPECT_EQ(failure_of(result),
-            "/lock: nobody acquired or released the lock for 50.0 ms; 1 contender could not leave "
+            "/lock: nobody acquired or released the lock for 50ms; 1 contender could not leave "
             "the queue: no server answers");
 }
 
@@ -179,7 +179,7 @@ TEST_F(ContentionTest, BehindSomebodyElseItEndsInTime) {
   plan.patience = 50ms;
   const auto result = run();
   EXPECT_EQ(failure_of(result),
-            "/lock: nobody acquired or released the lock for 50.0 ms; all contenders have left "
+            "/lock: nobody acquired or released the lock for 50ms; all contenders have left "
             "the queue");
   EXPECT_EQ(nodes_left().size(), 1U);
 }

@@ -71,6 +71,20 @@ TEST(EditLayout, ANewlineBeginsARowOfItsOwn) {
   EXPECT_EQ(text_of(one_row.rows[0]), "a^Jb");
 }
 
+TEST(EditLayout, ARowWithinQuotesBeginsWithTheQuote) {
+  const auto rows = [](std::string_view text) {
+    std::string shown;
+    const auto layout =
+        lay_out({.prompt = "", .text = text, .cursor = 0}, {.columns = 40, .rows = 9});
+    for (const auto& row : layout.rows) shown += text_of(row) + '|';
+    return shown;
+  };
+  EXPECT_EQ(rows("set /a 'x\ny"), "set /a 'x|'> y|");
+  EXPECT_EQ(rows("set /a \"it's\n\nz\"\nls"), "set /a \"it's|\"> |\"> z\"|> ls|");
+  EXPECT_EQ(rows("set /a $'x\n"), "set /a $'x|'> |");
+  EXPECT_EQ(rows("get 'a' b\nit's\nls"), "get 'a' b|> it's|> ls|");
+}
+
 TEST(EditLayout, StylesGoByBytes) {
   use_utf8_locale();
   const std::array<StyledBytes, 2> styles{

@@ -31,6 +31,12 @@ TEST(Help, ShowsEachCommandOnce) {
   EXPECT_EQ(shown, all_commands().size());
 }
 
+TEST(Help, NamesOtherFormsBesideWhatTheyStandFor) {
+  const auto text = help_overview(200);
+  EXPECT_THAT(text, testing::HasSubstr(" (also rlock, wlock)\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\n  rlock")));
+}
+
 TEST(Help, WordsLeadSomewhere) {
   const auto found = [](std::string_view word) { return help_search(word, 200); };
   EXPECT_EQ(found("cons"), "  4lw  Send a four-letter word to every server\n");
@@ -52,7 +58,7 @@ TEST(Help, BreaksBetweenWords) {
   for (const std::size_t width : {40U, 60U, 78U})
     for (const auto& text : {help_overview(width), help_keys(width), help_search("backup", width),
                              help_of(*command_named("get"), width)})
-      for (const auto line : lines_of(text)) EXPECT_LE(line.size(), width) << line;
+      for (const auto line : lines_of(text)) EXPECT_LE(text_width(line), width) << line;
 }
 
 TEST(Commands, AreInOrder) {
@@ -95,7 +101,16 @@ TEST(Commands, DescribeTheJsonFieldsThatTheyPrint) {
 TEST(SuggestedCommands, KnowsWhatOthersCallThem) {
   EXPECT_THAT(suggested_commands("mkdir"), ElementsAre("create"));
   EXPECT_THAT(suggested_commands("?"), ElementsAre("help"));
-  EXPECT_THAT(suggested_commands("dir"), ElementsAre("ls")) << "and nothing that it resembles";
+  EXPECT_THAT(suggested_commands("DIR"), ElementsAre("ls")) << "and nothing that it resembles";
+  EXPECT_THAT(suggested_commands("acl"), ElementsAre("digest", "find", "getAcl", "setAcl"));
+  EXPECT_THAT(suggested_commands("mntr"), ElementsAre("4lw mntr"));
+  EXPECT_THAT(suggested_commands("session"), ElementsAre("help session")) << "they are many";
+  EXPECT_THAT(suggested_commands("craete /a"), ElementsAre("create"));
+}
+
+TEST(SuggestedCommands, AnswerAQuestionWithHelp) {
+  EXPECT_THAT(suggested_commands("how do I restore a backup"),
+              ElementsAre("help restore", "help backup"));
 }
 
 }  // namespace
