@@ -355,8 +355,7 @@ class Checker {
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
       if (release.base || !is_judged(release)) continue;
-      const bool fresh = files_.logs().empty() && !tried;
-      if (tried || (release.needs_snapshot && !fresh)) {
+      if (tried || release.needs_snapshot) {
         release.starts = false;
         refuse.push_back(release.name);
       }
