@@ -192,8 +192,11 @@ def check_agrees(data, trees, scratch, say):
         answers.update({word: four_letter_word(server.port, word) for word in ("mntr", "srvr") if not answers.get(word)})
         return all(answers.values())
 
-    with server.start(300):
+    try:
+        server.start(300)
         wait_until(answered, 300)
+    finally:
+        server.remove()
     zxid = int(re.search(r"Zxid: 0x(\w+)", answers["srvr"]).group(1), 16)
     found = re.search(r"zk_digest_mismatches_count\t(\d+)", answers["mntr"])
     told = int(found.group(1)) if found else 0
