@@ -125,7 +125,7 @@ class Stop(ShellTest):
         screen.type("watch -x true /a\n")
         screen.wait_for("watching /a")
         screen.keys("C-z")
-        screen.wait_for("zksh is stopped together with its command, which may need the terminal; `watch")
+        screen.wait_for("zksh is stopped together with its command, which may need the terminal;")
         self.wait_shell(screen)
         screen.type("fg\n")
         self.wait_running(screen)

@@ -115,7 +115,7 @@ class Pipe(SessionTest):
         for arguments, complaint in (
                 (("--pipe", "-c", "ls /"), "--pipe reads its commands from standard input or one file (-f)"),
                 (("--pipe", "ls", "/"), "--pipe reads its commands from standard input or one file (-f)"),
-                (("--window", "5", "ls", "/"), "--window and --rate need --pipe"),
+                (("--window", "5", "ls", "/"), "--window requires --pipe"),
                 (("--pipe", "--window", "0"), "--window")):
             with self.subTest(arguments=arguments):
                 status, _, err = self.run_zksh(*arguments)
