@@ -320,7 +320,8 @@ Wire::Hold::~Hold() {
 
 /// Whether what was sent needs the loop before it looks at the wire anyway.
 bool Wire::needs_thread() const {
-  if (id_ == 0 || watched_ < 0) return false;
+  // A handle that is over has nothing more to do, whatever its socket was waiting for.
+  if (id_ == 0 || watched_ < 0 || is_unrecoverable(handle_) != ZOK) return false;
   if (socket_.has_unsent() && (events_ & EPOLLOUT) == 0) return true;
   const auto limit = socket_.give_up_at();
   return limit && *limit + std::chrono::milliseconds(1) < due_->first;
