@@ -145,7 +145,7 @@ std::string stat_lines(const Stat& stat, const StatNotes& notes = {});
 /// in KiB or MiB, and `owner`, a description of an ephemeral's session.
 StatNotes human_notes(const Stat& stat, std::int64_t now, const std::string& owner);
 
-/// "3 days ago", "1 minute ago", "just now", "in 2 hours": in the largest unit, rounded down.
+/// "3d02h ago", "41s ago", "in 2m00s": a short_age and its direction.
 std::string age_text(std::int64_t then, std::int64_t now);
 
 }  // namespace zksh

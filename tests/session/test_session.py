@@ -168,7 +168,7 @@ class Waiting(SessionTest):
             terminal.read_until(re.escape(f"waiting for {self.connect}, 2s (Ctrl-C ends)").encode())
             self.server.thaw()
             shown = terminal.finish().decode()
-        self.assertTrue(shown.endswith(" s (Ctrl-C ends)\r\x1b[K[]\n"), shown)
+        self.assertTrue(shown.endswith("s (Ctrl-C ends)\r\x1b[K[]\n"), shown)
 
     def test_at_the_prompt_too(self):
         with self.terminal("-t", "30s", server=self.connect) as terminal:
@@ -177,7 +177,7 @@ class Waiting(SessionTest):
             terminal.type("ls /\r")
             terminal.read_until(re.escape(f"waiting for {self.server.address}, 2s (Ctrl-C ends)").encode())
             self.server.thaw()
-            terminal.read_until(rb" s [(]Ctrl-C ends[)]\r\x1b\[K")
+            terminal.read_until(rb"s [(]Ctrl-C ends[)]\r\x1b\[K")
             terminal.read_until(rb"CONNECTED[)] 1\] ")
             terminal.type("\x04")
             terminal.finish()
@@ -359,7 +359,7 @@ class Lost(SessionTest):
             for i, note in enumerate(before):
                 self.assertIn("reconnected to " if i % 2 else "connection lost (", note)
             self.assertGreaterEqual(len(before), 8)
-            self.assertEqual(last, f"connection lost 5 times within 10 seconds ({proxy.address}); "
+            self.assertEqual(last, f"connection lost 5 times within 10s ({proxy.address}); "
                              "reconnecting, without further messages")
             lose(number)
             process.communicate(b"get /n\n", timeout=60)

@@ -53,8 +53,8 @@ TEST(HumanNotes, StandBesideTheirFields) {
   const Stat stat{
       .ctime = 10 * day, .mtime = 13 * day - 1500, .ephemeral_owner = 0x10, .data_length = 2048};
   const auto lines = stat_lines(stat, human_notes(stat, 13 * day, "this session"));
-  EXPECT_NE(lines.find("\nctime = " + java_date(10 * day) + " (3 days ago)\n"), std::string::npos);
-  EXPECT_NE(lines.find(" (1 second ago)\npZxid"), std::string::npos);
+  EXPECT_NE(lines.find("\nctime = " + java_date(10 * day) + " (3d00h ago)\n"), std::string::npos);
+  EXPECT_NE(lines.find(" (1.5s ago)\npZxid"), std::string::npos);
   EXPECT_NE(lines.find("\nephemeralOwner = 0x10 (this session)\n"), std::string::npos);
   EXPECT_NE(lines.find("\ndataLength = 2048 (2.0 KiB)\n"), std::string::npos);
 }
@@ -65,14 +65,14 @@ TEST(HumanNotes, WhatIsNotKnownIsNotSaid) {
   EXPECT_EQ(human_notes({.data_length = 1023}, 0, "").data_length, "");
 }
 
-TEST(AgeText, TheLargestUnitRoundedDown) {
-  EXPECT_EQ(age_text(0, 0), "just now");
-  EXPECT_EQ(age_text(0, 999), "just now");
-  EXPECT_EQ(age_text(0, 59'999), "59 seconds ago");
-  EXPECT_EQ(age_text(0, 3'600'000), "1 hour ago");
-  EXPECT_EQ(age_text(0, 40LL * 86'400'000), "1 month ago");
-  EXPECT_EQ(age_text(0, 800LL * 86'400'000), "2 years ago");
-  EXPECT_EQ(age_text(120'000, 0), "in 2 minutes");
+TEST(AgeText, IsAShortAgeAndADirection) {
+  EXPECT_EQ(age_text(0, 0), "0.0s ago");
+  EXPECT_EQ(age_text(0, 999), "0.9s ago");
+  EXPECT_EQ(age_text(0, 59'999), "59s ago");
+  EXPECT_EQ(age_text(0, 3'600'000), "1h00m ago");
+  EXPECT_EQ(age_text(0, 40LL * 86'400'000), "40d00h ago");
+  EXPECT_EQ(age_text(0, 800LL * 86'400'000), "2y070d ago");
+  EXPECT_EQ(age_text(120'000, 0), "in 2m00s");
 }
 
 }  // namespace
