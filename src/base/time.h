@@ -49,8 +49,8 @@ std::chrono::milliseconds parse_duration(std::string_view text, std::string_view
 /// is in seconds.
 std::chrono::microseconds parse_short_duration(std::string_view text, std::string_view what);
 
-/// "850us", "12.3ms", "4.56s": three significant digits, without zeros behind the last; from a minute on
-/// "2m" or "5h" if it is whole, else as short_age.
+/// "850us", "12.3ms", "4.56s": three significant digits, without zeros behind the last; from a
+/// minute on "2m" or "5h" if it is whole, else as short_age.
 std::string short_time(std::chrono::nanoseconds time);
 /// "2.1s", "41s", "12m05s", "5h07m", "3d02h", "1y035d"; "0.0s" if negative.
 std::string short_age(std::int64_t milliseconds);
