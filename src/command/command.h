@@ -308,7 +308,9 @@ inline Command make_command(CommandText text, int (*run)(Context&)) {
 std::span<const Command* const> all_commands();
 /// Finds a command by name or alias; null if there is none.
 const Command* command_named(std::string_view name);
-/// The names and aliases closest to a misspelled word, best first; at most three, perhaps none.
-std::vector<std::string> suggested_commands(std::string_view word);
+/// Commands that somebody may have meant with a line whose first word is none: those that are about
+/// that word, or answer the question, or else the names and aliases closest to it, best first; at
+/// most three of these, perhaps none.
+std::vector<std::string> suggested_commands(std::string_view line);
 
 }  // namespace zksh
