@@ -1,0 +1,116 @@
+// Judge: what clients of the simulated ensemble have seen, compared with what it agreed on.
+#pragma once
+
+#include "client/client.h"
+#include "ensemble.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace simulation {
+
+/// A fault was found; ends the run.
+struct Fault {
+  std::string text;
+};
+
+/// Under the run's baton, as everything here: no locks.
+class Judge {
+ public:
+  void agreed(const Transaction& done);
+  void wiped();
+  std::uint64_t wipes() const { return wipes_; }
+
+  void note(std::string line);
+  const std::deque<std::string>& notes() const { return notes_; }
+  void print_notes(bool on) { prints_ = on; }
+  [[noreturn]] void fault(std::string text);
+
+  /// What a session has seen: no read of it may show an older state.
+  struct Seen {
+    std::int64_t session = 0;
+    std::int64_t zxid = 0;
+  };
+  // They return the last moment at which what was seen was so, as far as the history goes by now.
+  std::int64_t saw_node(const std::string& who, Seen& seen, const std::string& path, int code,
+                        const zksh::Node& node, bool with_data);
+  std::int64_t saw_children(const std::string& who, Seen& seen, const std::string& path, int code,
+                            const std::vector<std::string>& names);
+
+  /// A write of this unique value was answered.
+  void wrote(const std::string& who, Seen& seen, const std::string& path, const std::string& value,
+             int code, bool is_unknown, bool may_be_unknown);
+
+  struct Watched {
+    std::string who;
+    std::string path;
+    bool of_children = false;
+    bool on_missing = false;
+    std::int64_t session = 0;
+    std::int64_t earliest = 0;  ///< the state that the read has shown began then
+    std::int64_t latest = 0;    ///< or then: it may have been so twice
+    std::uint64_t wipes = 0;
+    zksh::Mailbox mailbox{};
+  };
+  /// Of an answered read that has set a watch; `seen` is as the read has left it.
+  void watched(Watched one) { watched_.push_back(std::move(one)); }
+  /// When all is quiet: whether the events of a session's watches are those that the changes call
+  /// for.
+  void check_watches_of(const std::string& who, zksh::Monitor& monitor, std::int64_t session);
+
+  void begin_hold(const std::string& who, const std::string& path, bool shared, int leases,
+                  std::int64_t token);
+  void end_hold(const std::string& who, const std::string& path);
+
+  std::uint64_t holds() const { return holds_; }
+  std::uint64_t reads() const { return reads_; }
+  std::uint64_t writes() const { return writes_; }
+  std::uint64_t watches() const { return watched_.size(); }
+
+ private:
+  struct Version {
+    std::int64_t zxid = 0;
+    bool exists = false;
+    std::optional<std::string> data{};
+    std::int64_t czxid = 0;
+    std::int64_t mzxid = 0;
+  };
+  struct Names {
+    std::int64_t zxid = 0;
+    bool exists = false;
+    std::set<std::string> names{};
+  };
+  std::vector<Version>& history_of(const std::string& path);
+  std::vector<Names>& children_of(const std::string& path);
+  struct Moments {
+    std::int64_t earliest = 0;
+    std::int64_t latest = 0;
+  };
+  template <class All, class Matches>
+  std::optional<Moments> moments(const All& all, std::int64_t not_before, Matches&& matches) const;
+
+  std::map<std::string, std::vector<Version>> nodes_;
+  std::map<std::string, std::vector<Names>> lists_;
+  std::map<std::string, int> written_;  ///< how often a value was written
+  std::vector<Watched> watched_;
+  struct Hold {
+    std::string who;
+    bool shared = false;
+    int leases = 1;
+  };
+  std::map<std::string, std::vector<Hold>> holders_;
+  std::map<std::string, std::int64_t> tokens_;
+  std::deque<std::string> notes_;
+  bool prints_ = false;
+  std::uint64_t wipes_ = 0;
+  std::uint64_t holds_ = 0;
+  std::uint64_t reads_ = 0;
+  std::uint64_t writes_ = 0;
+};
+
+}  // namespace simulation

@@ -1,0 +1,28 @@
+"""Runs of the simulation: the same ones each time, so that they find the same."""
+import os
+import subprocess
+import unittest
+
+SIMULATION = os.environ.get("SIMULATION", "")
+
+
+def simulate(*arguments):
+    return subprocess.run([SIMULATION, *arguments], capture_output=True, text=True, check=False)
+
+
+@unittest.skipUnless(SIMULATION, "the simulation is built without sanitizers, for x86-64 and ARM alone")
+class Simulation(unittest.TestCase):
+    def test_runs_have_no_fault(self):
+        result = simulate("--seed", "1", "--runs", "20")
+        self.assertEqual(0, result.returncode, result.stderr)
+        self.assertIn("20 runs without a fault", result.stdout)
+
+    def test_a_seed_gives_the_same_run_again(self):
+        first, second = simulate("--seed", "4", "-v"), simulate("--seed", "4", "-v")
+        self.assertEqual(0, first.returncode, first.stderr)
+        self.assertEqual(first.stderr, second.stderr)
+        self.assertIn("HOLDS", first.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
