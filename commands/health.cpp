@@ -2,9 +2,9 @@
 #include "ensemble/health.h"
 
 #include "base/mapped.h"
-#include "command/column_list.h"
 #include "command/command.h"
 #include "command/prose.h"
+#include "command/record.h"
 #include "command/screen.h"
 #include "command/work.h"
 #include "ensemble/deep_health.h"
@@ -69,50 +69,36 @@ std::string problem_of(const MemberHealth& member) {
   return member.serves() && member.member ? "" : state_of(member);
 }
 
-ColumnValue is_member(const MemberHealth& member) { return {"", Json(member.member)}; }
-ColumnValue serves(const MemberHealth& member) { return {"", Json(member.serves())}; }
-ColumnValue opens_session(const MemberHealth& member) {
-  return {"", member.session ? Json(*member.session) : Json()};
-}
-
-ColumnList<MemberHealth> member_columns() {
+Record<MemberHealth> member_record() {
   using Member = MemberHealth;
   return {
-      {.title = "server", .key = "server", .value = &Member::name},
-      {.title = "id", .key = "serverId", .value = &Member::id, .right = true, .gives_way = 2},
-      {.key = "serves", .value = serves, .plain = false},
-      {.key = "opensSession", .value = opens_session, .plain = false},
-      {.key = "member", .value = is_member, .plain = false},
-      {.title = "role", .key = "role", .value = &Member::role, .gives_way = 8},
-      {.key = "serverVersion", .value = &Member::version, .plain = false},
-      {.title = "zxid", .key = "zxid", .value = zxid_of, .right = true, .gives_way = 3},
-      {.title = "behind", .key = "behind", .value = &Member::behind, .right = true, .gives_way = 7},
-      {.title = "conns",
-       .key = "connections",
-       .value = &Member::connections,
-       .right = true,
-       .gives_way = 5},
-      {.title = "pending",
-       .key = "outstanding",
-       .value = &Member::outstanding,
-       .right = true,
-       .gives_way = 4},
-      {.title = "avg/max ms", .value = latency_of, .right = true, .plain = false, .gives_way = 6},
-      {.key = "meanLatencyUs", .value = &Member::mean_latency_us},
-      {.key = "maxLatencyUs", .value = &Member::max_latency_us},
-      {.key = "nodes", .value = &Member::nodes, .plain = false},
-      {.key = "watchCount", .value = &Member::watches, .plain = false},
-      {.key = "pendingSyncs", .value = &Member::pending_syncs, .plain = false},
-      {.key = "openFiles", .value = &Member::open_files, .plain = false},
-      {.key = "maxFiles", .value = &Member::max_files, .plain = false},
-      {.title = "version", .value = &Member::version, .gives_way = 1},
-      {.title = "state", .value = state_of, .least_width = 20},
-      {.key = "problem", .value = problem_of, .plain = false},
+      {"server", &Member::name, {.title = "server"}},
+      {"serverId", &Member::id, {.title = "id", .right = true, .gives_way = 2}},
+      {"serves", &Member::serves, {.plain = false}},
+      {"opensSession", &Member::session, {.plain = false}},
+      {"member", &Member::member, {.plain = false}},
+      {"role", &Member::role, {.title = "role", .gives_way = 8}},
+      {"serverVersion", &Member::version, {.plain = false}},
+      {"zxid", zxid_of, {.title = "zxid", .right = true, .gives_way = 3}},
+      {"behind", &Member::behind, {.title = "behind", .right = true, .gives_way = 7}},
+      {"connections", &Member::connections, {.title = "conns", .right = true, .gives_way = 5}},
+      {"outstanding", &Member::outstanding, {.title = "pending", .right = true, .gives_way = 4}},
+      {{}, latency_of, {.title = "avg/max ms", .right = true, .plain = false, .gives_way = 6}},
+      {"meanLatencyUs", &Member::mean_latency_us},
+      {"maxLatencyUs", &Member::max_latency_us},
+      {"nodes", &Member::nodes, {.plain = false}},
+      {"watchCount", &Member::watches, {.plain = false}},
+      {"pendingSyncs", &Member::pending_syncs, {.plain = false}},
+      {"openFiles", &Member::open_files, {.plain = false}},
+      {"maxFiles", &Member::max_files, {.plain = false}},
+      {{}, &Member::version, {.title = "version", .gives_way = 1}},
+      {{}, state_of, {.title = "state", .least_width = 20}},
+      {"problem", problem_of, {.plain = false}},
   };
 }
 
 void print_table(Context& cx, const Health& health) {
-  cx.out.lines(table_lines(member_columns(), health.members, result_columns(cx.out), cut_mark()));
+  cx.out.lines(table_lines(member_record(), health.members, result_columns(cx.out), cut_mark()));
 }
 
 void print_verdict(Context& cx, const Health& health) {
@@ -185,36 +171,36 @@ std::string check_of(const Row& row) {
   return std::string(name_of(check_names, row.check));
 }
 
-ColumnValue sessions_of(const HealthFinding& finding) {
+FieldValue sessions_of(const HealthFinding& finding) {
   return {"", Json::array(finding.sessions, session_text)};
 }
 
-ColumnList<HealthFinding> finding_columns() {
+Record<HealthFinding> finding_record() {
   return {
-      {.key = "check", .value = check_of<HealthFinding>},
-      {.key = "server", .value = &HealthFinding::server},
-      {.key = "path", .value = &HealthFinding::path},
-      {.key = "problem", .value = &HealthFinding::problem},
-      {.key = "measured", .value = &HealthFinding::measured},
-      {.key = "limit", .value = &HealthFinding::limit},
-      {.key = "sessions", .value = sessions_of, .plain = false},
-      {.key = "remedy", .value = &HealthFinding::remedy},
+      {"check", check_of<HealthFinding>},
+      {"server", &HealthFinding::server},
+      {"path", &HealthFinding::path},
+      {"problem", &HealthFinding::problem},
+      {"measured", &HealthFinding::measured},
+      {"limit", &HealthFinding::limit},
+      {"sessions", sessions_of, {.plain = false}},
+      {"remedy", &HealthFinding::remedy},
   };
 }
 
-ColumnList<Unchecked> unchecked_columns() {
+Record<Unchecked> unchecked_record() {
   return {
-      {.key = "check", .value = check_of<Unchecked>},
-      {.key = "server", .value = &Unchecked::server},
-      {.key = "reason", .value = &Unchecked::reason},
+      {"check", check_of<Unchecked>},
+      {"server", &Unchecked::server},
+      {"reason", &Unchecked::reason},
   };
 }
 
 void print_plain(Context& cx, const Health& health, const std::optional<DeepHealth>& deep) {
-  print_rows(cx.out, "", member_columns(), health.members);
+  print_rows(cx.out, "", member_record(), health.members);
   if (deep) {
-    print_rows(cx.out, "finding\t", finding_columns(), deep->findings());
-    print_rows(cx.out, "unchecked\t", unchecked_columns(), deep->unchecked());
+    print_rows(cx.out, "finding\t", finding_record(), deep->findings());
+    print_rows(cx.out, "unchecked\t", unchecked_record(), deep->unchecked());
   }
   cx.out.line("{}\t{}", name_of(verdict_names, health.verdict), health.summary);
 }
@@ -245,10 +231,10 @@ void print_json_health(Context& cx, const Health& health, const std::optional<De
                   .set("syncedFollowers", health.synced_followers)
                   .set("problems", Json::array(health.problems))
                   .set("notes", Json::array(health.notes))
-                  .set("members", rows_json(member_columns(), health.members));
+                  .set("members", rows_json(member_record(), health.members));
   if (deep)
-    json.set("findings", rows_json(finding_columns(), deep->findings()))
-        .set("unchecked", rows_json(unchecked_columns(), deep->unchecked()))
+    json.set("findings", rows_json(finding_record(), deep->findings()))
+        .set("unchecked", rows_json(unchecked_record(), deep->unchecked()))
         .set("passed", Json::array(deep->passed(),
                                    [](Check check) { return Json(name_of(check_names, check)); }));
   print_json(cx, json);

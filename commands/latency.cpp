@@ -2,9 +2,9 @@
 #include "ensemble/latency.h"
 
 #include "base/time.h"
-#include "command/column_list.h"
 #include "command/command.h"
 #include "command/dry_run.h"
+#include "command/record.h"
 #include "command/screen.h"
 #include "config/settings.h"
 #include "ensemble/health.h"
@@ -104,52 +104,46 @@ std::int64_t microseconds(std::chrono::nanoseconds time) {
   return std::chrono::round<std::chrono::microseconds>(time).count();
 }
 
-/// In the table, and in plain lines in microseconds.
-void add_time(ColumnList<Row>& columns, const char* title, std::chrono::nanoseconds Spread::*time) {
-  columns.push_back({.title = title,
-                     .value = [time](const Row& row) { return short_time(row.spread.*time); },
-                     .right = true,
-                     .plain = false});
-  columns.push_back(
-      {.value = [time](const Row& row) { return std::optional(microseconds(row.spread.*time)); }});
-}
-
-/// `terminal`: with a drawing of the times of each row.
-ColumnList<Row> columns_of(const std::vector<Row>& rows, bool terminal) {
-  ColumnList<Row> columns{
-      {.title = "server", .value = [](const Row& row) { return row.member.name; }},
-      {.title = "role", .value = [](const Row& row) { return row.member.role; }, .gives_way = 2},
-      {.title = "request",
-       .value = [](const Row& row) { return std::string(name_of(probe_names, row.probe.probe)); }},
-      {.title = "count",
-       .value = [](const Row& row) { return std::optional(row.spread.count); },
-       .right = true,
-       .gives_way = 1}};
-  add_time(columns, "p50", &Spread::median);
-  add_time(columns, "p99", &Spread::p99);
-  add_time(columns, "max", &Spread::longest);
-  if (const auto histogram = histogram_of(rows); terminal && histogram) {
-    const auto from = short_time(histogram->bound(0));
-    columns.push_back({.title = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
-                                            buckets - std::min(buckets, from.size())),
-                       .value =
-                           [histogram](const Row& row) {
-                             return bars(histogram->count(row.probe.times), !terminal_shows_utf8());
-                           },
-                       .plain = false,
-                       .gives_way = 3,
-                       .least_width = buckets});
+/// `histogram`: drawn in the table.
+Record<Row> row_record(const std::optional<Histogram>& histogram) {
+  Record<Row> record{
+      {{}, [](const Row& row) { return row.member.name; }, {.title = "server"}},
+      {{}, [](const Row& row) { return row.member.role; }, {.title = "role", .gives_way = 2}},
+      {{},
+       [](const Row& row) { return name_of(probe_names, row.probe.probe); },
+       {.title = "request"}},
+      {{},
+       [](const Row& row) { return row.spread.count; },
+       {.title = "count", .right = true, .gives_way = 1}}};
+  for (const auto& [title, time] :
+       {std::pair("p50", &Spread::median), {"p99", &Spread::p99}, {"max", &Spread::longest}}) {
+    record.push_back({{},
+                      [time = time](const Row& row) { return short_time(row.spread.*time); },
+                      {.title = title, .right = true, .plain = false}});
+    record.push_back(
+        {{}, [time = time](const Row& row) { return microseconds(row.spread.*time); }});
   }
-  return columns;
+  if (!histogram) return record;
+  const auto from = short_time(histogram->bound(0));
+  record.push_back({{},
+                    [histogram](const Row& row) {
+                      return bars(histogram->count(row.probe.times), !terminal_shows_utf8());
+                    },
+                    {.title = fmt::format("{}{:>{}}", from, short_time(histogram->bound(buckets)),
+                                          buckets - std::min(buckets, from.size())),
+                     .plain = false,
+                     .gives_way = 3,
+                     .least_width = buckets}});
+  return record;
 }
 
 void print_rows(Context& cx, const std::vector<Row>& rows) {
-  const bool terminal = cx.out.style().out_is_terminal;
-  const auto columns = columns_of(rows, terminal);
+  const auto record =
+      row_record(cx.out.style().out_is_terminal ? histogram_of(rows) : std::nullopt);
   if (cx.out.plain())
-    zksh::print_rows(cx.out, "", columns, rows);
+    zksh::print_rows(cx.out, "", record, rows);
   else if (!rows.empty())
-    cx.out.lines(table_lines(columns, rows, result_columns(cx.out), ""));
+    cx.out.lines(table_lines(record, rows, result_columns(cx.out), ""));
 }
 
 Json probe_json(const ProbeTimes& probe, const std::optional<Histogram>& histogram) {

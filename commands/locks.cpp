@@ -1,9 +1,9 @@
 // locks: show who holds a lock and who waits for it.
-#include "base/column_table.h"
 #include "base/json.h"
 #include "base/time.h"
 #include "base/words.h"
 #include "command/command.h"
+#include "command/record.h"
 #include "command/screen.h"
 #include "command/work.h"
 #include "lock/manager.h"
@@ -120,6 +120,19 @@ std::size_t waiting(const LockView& view) {
       view.seats, [](const LockSeat& seat) { return seat.state != SeatState::Holds; }));
 }
 
+Record<LockView> found_record() {
+  constexpr std::size_t least = 20;
+  return {
+      {{}, [](const LockView& view) { return escape_for_terminal(view.path); }},
+      {{},
+       [](const LockView& view) { return as_word(view.path); },
+       {.title = "path", .plain = false, .least_width = least, .cut = ColumnTable::Cut::Middle}},
+      {{}, &LockView::kind, {.title = "kind", .gives_way = 1}},
+      {{}, waiting, {.title = "waiting", .right = true}},
+      {{}, holder_text, {.title = "held by", .least_width = least}},
+  };
+}
+
 void print_found(Context& cx, const std::vector<LockView>& locks) {
   const auto style = style_of(cx);
   if (cx.out.json()) {
@@ -130,25 +143,10 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
   for (const auto& view : locks)
     for (const auto& circle : view.circles) circles.insert(circle_text(circle));
   for (const auto& circle : circles) cx.out.err_line("{}", circle);
-  if (cx.out.plain()) {
-    for (const auto& view : locks)
-      cx.out.line("{}\t{}\t{}\t{}", escape_for_terminal(view.path), view.kind, waiting(view),
-                  holder_text(view));
-    return;
-  }
-  if (locks.empty()) return;
-  ColumnTable table({{.title = "path"},
-                     {.title = "kind"},
-                     {.title = "waiting", .right = true},
-                     {.title = "held by"}});
-  constexpr std::size_t least = 20;
-  table.set_elastic(3, ColumnTable::Cut::End, least);
-  table.set_elastic(0, ColumnTable::Cut::Middle, least);
-  for (const auto& view : locks)
-    table.add_row(
-        {as_word(view.path), view.kind, std::to_string(waiting(view)), holder_text(view)});
-  if (style.columns > 0 && table.width(least) > style.columns) table.drop(1);
-  cx.out.lines(table.lines(style.columns, style.ascii ? "..." : "…"));
+  if (cx.out.plain())
+    print_rows(cx.out, "", found_record(), locks);
+  else if (!locks.empty())
+    cx.out.lines(table_lines(found_record(), locks, style.columns, style.ascii ? "..." : "…"));
 }
 
 LockSearch found_below(Context& cx, const std::string& path) {

@@ -2,7 +2,7 @@
 #include "sandbox/sandbox.h"
 
 #include "command/command.h"
-#include "node/node_json.h"
+#include "command/record.h"
 
 #include <algorithm>
 
@@ -33,33 +33,28 @@ constexpr NamedValues<State, 5> state_names{{{"serving", State::Serving},
                                              {"frozen", State::Frozen},
                                              {"stopped", State::Stopped}}};
 
+Record<Sandbox::Server> server_record() {
+  using Server = Sandbox::Server;
+  const auto state = [](const Server& server) { return name_of(state_names, server.state); };
+  return {
+      {"serverId", &Server::number, {.title = "server"}},
+      {"server", &Server::address, {.title = "address"}},
+      {"state", state},
+      // As wide as the longest, so that lists of several moments agree.
+      {{},
+       [state](const Server& server) { return fmt::format("{:<9}", state(server)); },
+       {.title = "state", .plain = false}},
+      {"role", &Server::role, {.title = "role"}},
+      {"dataDir", &Server::data},
+  };
+}
+
 /// `places`: also where the data are, which a column of paths would push over 80 columns.
 void show(Context& cx, const Sandbox& sandbox, bool places) {
   const auto servers = sandbox.status();
-  std::size_t widest = std::string_view("address").size();
-  for (const auto& server : servers) widest = std::max(widest, server.address.size());
-  const auto add_row = [&](const auto& number, std::string_view address, std::string_view state,
-                           std::string_view role, const std::string& data) {
-    if (cx.out.plain())
-      cx.out.line("{}\t{}\t{}\t{}\t{}", number, address, state, role, data);
-    else
-      cx.out.line("{:<6}  {:<{}}  {:<9}  {}", number, address, widest, state, role);
-  };
-  if (!cx.out.json() && !cx.out.plain()) add_row("server", "address", "state", "role", "");
-  for (const auto& server : servers) {
-    const auto state = name_of(state_names, server.state);
-    if (cx.out.json())
-      print_json(cx, Json::object()
-                         .set("serverId", server.number)
-                         .set("server", server.address)
-                         .set("state", state)
-                         .set("role", Json::text_or_null(server.role))
-                         .set("dataDir", server.data));
-    else
-      add_row(server.number, server.address, state, server.role.empty() ? "-" : server.role,
-              server.data);
-  }
-  if (!places || cx.out.json() || cx.out.plain()) return;
+  if (cx.out.json() || cx.out.plain()) return print_rows(cx.out, "", server_record(), servers);
+  cx.out.lines(table_lines(server_record(), servers, 0, ""));
+  if (!places) return;
   cx.out.line("\ndata, for `txns --in` and `dump --in`:");
   for (const auto& server : servers) cx.out.line("{:<6}  {}", server.number, server.data);
 }

@@ -1,8 +1,8 @@
 // top: show what the servers and their clients are doing, again and again.
 #include "base/number.h"
 #include "base/time.h"
-#include "command/column_list.h"
 #include "command/command.h"
+#include "command/record.h"
 #include "command/screen.h"
 #include "ensemble/ensemble_load.h"
 #include "ensemble/health.h"
@@ -103,83 +103,65 @@ class Viewer {
 };
 
 /// A count per second; in JSON the count.
-ColumnValue rate(std::optional<std::int64_t> count, std::chrono::milliseconds interval) {
+FieldValue rate(std::optional<std::int64_t> count, std::chrono::milliseconds interval) {
   if (!count || interval.count() <= 0) return {"-", Json()};
   return {fmt::format("{:.1f}",
                       static_cast<double>(*count) * 1000 / static_cast<double>(interval.count())),
           Json(*count)};
 }
 
-ColumnList<ServerLoad> server_columns(const EnsembleLoad& load) {
+Record<ServerLoad> server_record(const EnsembleLoad& load) {
   using Server = const ServerLoad&;
   const auto interval = load.interval;
   const bool problems =
       std::ranges::any_of(load.servers, [](Server server) { return !server.problem.empty(); });
+  const auto mean_ms = [](Server server) {
+    return server.latency_us ? fmt::format("{:.1f}", static_cast<double>(*server.latency_us) / 1000)
+                             : "";
+  };
   return {
-      {.title = "server", .key = "server", .value = &ServerLoad::name},
-      {.key = "serverId", .value = &ServerLoad::id, .plain = false},
-      {.title = "role", .key = "role", .value = &ServerLoad::role, .gives_way = 3},
-      {.title = "requests/s",
-       .key = "requestCount",
-       .value = [interval](Server s) { return rate(s.requests, interval); },
-       .right = true},
-      {.title = "mean ms",
-       .value =
-           [](Server s) {
-             return s.latency_us ? fmt::format("{:.1f}", static_cast<double>(*s.latency_us) / 1000)
-                                 : "";
-           },
-       .right = true,
-       .plain = false,
-       .gives_way = 4},
-      {.key = "meanLatencyUs", .value = &ServerLoad::latency_us},
-      {.title = "conns",
-       .key = "connections",
-       .value = &ServerLoad::connections,
-       .right = true,
-       .gives_way = 2},
-      {.title = "watches",
-       .key = "watchCount",
-       .value = &ServerLoad::watches,
-       .right = true,
-       .gives_way = 1},
-      {.title = problems ? "problem" : "",
-       .key = "problem",
-       .value = &ServerLoad::problem,
-       .least_width = problems ? 20U : 0U},
+      {"server", &ServerLoad::name, {.title = "server"}},
+      {"serverId", &ServerLoad::id, {.plain = false}},
+      {"role", &ServerLoad::role, {.title = "role", .gives_way = 3}},
+      {"requestCount",
+       [interval](Server server) { return rate(server.requests, interval); },
+       {.title = "requests/s", .right = true}},
+      {{}, mean_ms, {.title = "mean ms", .right = true, .plain = false, .gives_way = 4}},
+      {"meanLatencyUs", &ServerLoad::latency_us},
+      {"connections", &ServerLoad::connections, {.title = "conns", .right = true, .gives_way = 2}},
+      {"watchCount", &ServerLoad::watches, {.title = "watches", .right = true, .gives_way = 1}},
+      {"problem",
+       &ServerLoad::problem,
+       {.title = problems ? "problem" : "", .least_width = problems ? 20U : 0U}},
   };
 }
 
-ColumnList<ClientLoad> client_columns(std::chrono::milliseconds interval) {
+Record<ClientLoad> client_record(std::chrono::milliseconds interval) {
   using Client = const ClientLoad&;
   return {
-      {.title = "client", .key = "client", .value = &ClientLoad::address},
-      {.title = "requests/s",
-       .key = "requestCount",
-       .value = [interval](Client c) { return rate(c.requests, interval); },
-       .right = true},
-      {.title = "last", .key = "lastRequest", .value = &ClientLoad::last_request, .gives_way = 3},
-      {.title = "session",
-       .key = "session",
-       .value = [](Client c) { return session_text(c.session); },
-       .gives_way = 2},
-      {.title = "server", .key = "server", .value = &ClientLoad::server, .gives_way = 1},
-      {.title = "ephemeral", .key = "path", .value = &ClientLoad::ephemeral, .least_width = 20},
+      {"client", &ClientLoad::address, {.title = "client"}},
+      {"requestCount",
+       [interval](Client client) { return rate(client.requests, interval); },
+       {.title = "requests/s", .right = true}},
+      {"lastRequest", &ClientLoad::last_request, {.title = "last", .gives_way = 3}},
+      {"session",
+       [](Client client) { return session_text(client.session); },
+       {.title = "session", .gives_way = 2}},
+      {"server", &ClientLoad::server, {.title = "server", .gives_way = 1}},
+      {"path", &ClientLoad::ephemeral, {.title = "ephemeral", .least_width = 20}},
   };
 }
 
-ColumnList<NodeLoad> node_columns(std::chrono::milliseconds interval) {
+Record<NodeLoad> node_record(std::chrono::milliseconds interval) {
   using Node = const NodeLoad&;
   return {
-      {.title = "below", .key = "path", .value = &NodeLoad::path, .least_width = 20},
-      {.title = "reads/s",
-       .key = "readCount",
-       .value = [interval](Node n) { return rate(n.reads, interval); },
-       .right = true},
-      {.title = "writes/s",
-       .key = "writeCount",
-       .value = [interval](Node n) { return rate(n.writes, interval); },
-       .right = true},
+      {"path", &NodeLoad::path, {.title = "below", .least_width = 20}},
+      {"readCount",
+       [interval](Node node) { return rate(node.reads, interval); },
+       {.title = "reads/s", .right = true}},
+      {"writeCount",
+       [interval](Node node) { return rate(node.writes, interval); },
+       {.title = "writes/s", .right = true}},
   };
 }
 
@@ -197,7 +179,7 @@ std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t column
   const auto mark = cut_mark();
   const bool cut = room > 0;
   if (room == 0) room = load.servers.size() + load.clients.size() + load.nodes.size() + 5;
-  auto lines = table_lines(server_columns(load), load.servers, columns, mark);
+  auto lines = table_lines(server_record(load), load.servers, columns, mark);
   if (lines.size() > room) lines.resize(room);
   const auto append = [&](std::vector<std::string> more) {
     if (more.empty()) return;
@@ -208,10 +190,10 @@ std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t column
   const auto left = room - lines.size();
   const auto for_nodes = load.nodes.empty() ? 0 : std::min(load.nodes.size() + 2, left / 3);
   const auto for_clients = left - for_nodes;
-  append(first_lines(table_lines(client_columns(load.interval), load.clients, columns, mark),
+  append(first_lines(table_lines(client_record(load.interval), load.clients, columns, mark),
                      for_clients - std::min<std::size_t>(for_clients, 1)));
   const auto rest = room - lines.size();
-  append(first_lines(table_lines(node_columns(load.interval), load.nodes, columns, mark),
+  append(first_lines(table_lines(node_record(load.interval), load.nodes, columns, mark),
                      rest - std::min<std::size_t>(rest, 1)));
   if (cut)
     for (auto& line : lines) line = cut_to_width(line, columns, mark);
@@ -219,9 +201,9 @@ std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t column
 }
 
 void print(Context& cx, const EnsembleLoad& load, bool first) {
-  const auto servers = server_columns(load);
-  const auto clients = client_columns(load.interval);
-  const auto nodes = node_columns(load.interval);
+  const auto servers = server_record(load);
+  const auto clients = client_record(load.interval);
+  const auto nodes = node_record(load.interval);
   if (cx.out.json()) {
     print_json(cx, Json::object()
                        .set_time("time", wall_clock_now())
