@@ -210,6 +210,8 @@ struct Ensemble::Client {
   bool greeted = false;
   bool welcomed = false;
   bool gone = false;
+  bool closes = false;       ///< it has asked for the session's end
+  std::int32_t granted = 0;  ///< less than before; the leader has not heard of it
   std::int64_t session = 0;
   std::vector<Entry> identities{};
   struct Asked {
@@ -224,7 +226,11 @@ struct Ensemble::Client {
   std::deque<Asked> queue{};
   std::set<std::string> data_watches{};
   std::set<std::string> child_watches{};
-  std::map<std::string, bool> persistent{};  ///< true: recursive
+  struct Persistent {
+    bool exact = false;
+    bool recursive = false;
+  };
+  std::map<std::string, Persistent> persistent{};  ///< before 3.9, the last mode alone
 };
 
 struct Ensemble::Member {
@@ -295,6 +301,8 @@ void Ensemble::accept(int member, Connection::Pointer connection) {
     later(client->member, 0, [this, client] { receive(client); });
   };
   client->connection->ended = [this, client] {
+    if (client->welcomed && !client->gone && !client->closes && left)
+      left(client->connection->client());
     later(client->member, 0, [this, client] { drop(client, false); });
   };
 }
@@ -339,8 +347,7 @@ void Ensemble::receive(const ClientPointer& client) {
     }
     JuteReader from(client->buffer);
     const auto size = from.integer();
-    constexpr std::int32_t longest = 1'048'575 + 1024;
-    if (size < 0 || size > longest) return drop(client, false);
+    if (size < 0 || size > settings_.longest_request) return drop(client, false);
     if (from.left() < static_cast<std::size_t>(size)) return;
     const std::string bytes(from.take(static_cast<std::size_t>(size)));
     client->buffer.erase(0, 4 + static_cast<std::size_t>(size));
@@ -365,7 +372,8 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
   if (!member.serving || from.failed()) return drop(client, false);
   if (seen > member.last_zxid) return drop(client, false);  // it has seen more than this server
   timeout = static_cast<std::int32_t>(std::clamp<std::int64_t>(
-      timeout, 2 * settings_.tick / millisecond, 20 * settings_.tick / millisecond));
+      timeout, 2 * settings_.tick / millisecond,
+      settings_.longest_timeouts.at(static_cast<std::size_t>(client->member))));
   const auto way = dice().delay(0, settings_.lag);
   if (id == 0) {
     const auto fresh = (static_cast<std::int64_t>(client->member + 1) << 56) | ++last_session_;
@@ -385,7 +393,12 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
         found != sessions_.end() && !found->second.closing && found->second.password == password;
     if (lives) {
       found->second.owner = client->member;
-      found->second.timeout = timeout;
+      // If the answer is lost, the client does not know of a shorter one: it is not for zksh to
+      // see that (session_lease.h), so the leader learns of it with the next request.
+      if (timeout < found->second.timeout)
+        client->granted = timeout;
+      else
+        found->second.timeout = timeout;
       touch(*members_[static_cast<std::size_t>(leader_)], id);
     }
     later(client->member, dice().delay(0, settings_.lag), [this, client, id, lives, timeout] {
@@ -425,10 +438,26 @@ void Ensemble::touch(Member& member, std::int64_t session) {
     if (found == sessions_.end()) return;
     // Sessions expire with a whole tick.
     const auto tick = settings_.tick;
-    found->second.deadline = ((now() + found->second.timeout * millisecond) / tick + 1) * tick;
+    const auto end = now() + found->second.timeout * millisecond;
+    found->second.deadline = settings_.is_prompt ? end : (end / tick + 1) * tick;
+    if (settings_.is_prompt && !std::exchange(found->second.is_watched, true)) end_in_time(session);
   } else {
     member.touched.insert(session);
   }
+}
+
+void Ensemble::end_in_time(std::int64_t session) {
+  at(sessions_[session].deadline, [this, session] {
+    const auto found = sessions_.find(session);
+    if (found == sessions_.end()) return;
+    found->second.is_watched = false;
+    if (leader_ < 0 || found->second.closing) return;  // the next leader begins again
+    auto& leader = *members_[static_cast<std::size_t>(leader_)];
+    if (leader.frozen_until > now()) return;  // it looks with its next beat
+    if (found->second.deadline <= now()) return end_what_is_over();
+    found->second.is_watched = true;
+    end_in_time(session);
+  });
 }
 
 void Ensemble::request(const ClientPointer& client, std::string_view bytes) {
@@ -437,8 +466,13 @@ void Ensemble::request(const ClientPointer& client, std::string_view bytes) {
   const auto xid = from.integer();
   const auto operation = from.integer();
   if (from.failed()) return drop(client, false);
+  client->closes = client->closes || operation == op::close;
+  if (const auto granted = std::exchange(client->granted, 0);
+      granted > 0 && sessions_.contains(client->session))
+    sessions_[client->session].timeout = granted;
   touch(member, client->session);
   if (since(operation) > member.version) {
+    if (misunderstood) misunderstood(client->connection->client(), operation, member.version);
     // 3.4 ends the connection, later ones say that they do not know it.
     if (member.version < 305) return drop(client, false);
     client->queue.push_back({.number = 0,
@@ -456,7 +490,7 @@ void Ensemble::request(const ClientPointer& client, std::string_view bytes) {
   asked.operation = operation;
   asked.body = from.rest();
   const bool throttles = member.version >= 306 && xid > 0 && operation != op::close &&
-                         dice().happens(settings_.refusals);
+                         dice().happens(settings_.refusals * (operation == op::add_watch ? 20 : 1));
   if (throttles) {
     asked.done = true;
     asked.code = err::throttled;
@@ -524,7 +558,8 @@ std::string Ensemble::read_one(Client& client, std::int32_t operation, std::stri
   std::string result;
   if (code != 0) return result;
   const auto found = member.tree.find(path);
-  if (found == member.tree.end()) {
+  const bool is_newer = member.version < 305 && path == "/zookeeper/config";
+  if (found == member.tree.end() || is_newer) {
     code = err::no_node;
     if (operation == op::exists && watch) client.data_watches.insert(path);
     return result;
@@ -665,7 +700,9 @@ std::int32_t Ensemble::read_rest(Client& client, std::int32_t operation, std::st
     return err::ok;
   }
   if (operation == op::add_watch) {
-    client.persistent[path] = from.integer() == 1;
+    auto& watch = client.persistent[path];
+    if (members_[static_cast<std::size_t>(client.member)]->version < 309) watch = {};
+    (from.integer() == 1 ? watch.recursive : watch.exact) = true;
     add_int(result, 0);
     return err::ok;
   }
@@ -739,8 +776,8 @@ void Ensemble::set_watches(Client& client, std::string_view body, bool with_pers
       client.child_watches.insert(path);
   }
   if (!with_persistent) return;
-  for (const auto& path : take_paths(from)) client.persistent[path] = false;
-  for (const auto& path : take_paths(from)) client.persistent[path] = true;
+  for (const auto& path : take_paths(from)) client.persistent[path].exact = true;
+  for (const auto& path : take_paths(from)) client.persistent[path].recursive = true;
 }
 
 /// Passes a write on to the leader, in order.
@@ -780,7 +817,7 @@ void Ensemble::lead(const Forwarded& asked) {
   else if (found->second.owner != asked.member)
     code = err::moved;
   if (code == 0) {
-    touch(*members_[static_cast<std::size_t>(leader_)], asked.session);
+    // The leader does not touch a session for a request that was passed on.
     std::string_view body = asked.body;
     if (asked.operation == op::close) {
       found->second.closing = true;
@@ -834,7 +871,8 @@ void Ensemble::answer_sync(const ClientPointer& client, std::uint64_t number,
 
 /// Of all parts, or of none. Returns the code of the first that cannot be done.
 std::int32_t Ensemble::plan_multi(const Forwarded& asked, Transaction& into, std::string& result) {
-  auto tree = ahead_;
+  ServerTree changed;
+  auto* tree = &ahead_;
   std::vector<std::pair<std::int32_t, std::string>> parts;
   std::string_view body = asked.body;
   std::size_t failed_at = SIZE_MAX;
@@ -850,12 +888,16 @@ std::int32_t Ensemble::plan_multi(const Forwarded& asked, Transaction& into, std
     one.zxid = into.zxid;
     one.time = into.time;
     std::string part;
-    const auto part_code = plan(asked, type, body, tree, one, part);
+    const auto part_code = plan(asked, type, body, *tree, one, part);
     if (failed_at == SIZE_MAX && part_code != 0) {
       failed_at = parts.size();
       code = part_code;
     }
-    if (failed_at == SIZE_MAX) apply_to(tree, one);
+    if (failed_at == SIZE_MAX && !one.changes.empty()) {
+      if (tree == &ahead_) changed = ahead_;
+      tree = &changed;
+      apply_to(changed, one);
+    }
     for (auto& change : one.changes) into.changes.push_back(std::move(change));
     parts.emplace_back(type, std::move(part));
   }
@@ -1026,9 +1068,9 @@ void Ensemble::notify(Member& member, std::int32_t type, const std::string& path
     if ((type == event::children || type == event::deleted) &&
         client->child_watches.erase(path) > 0)
       tells = true;
-    for (const auto& [root, recursive] : client->persistent) {
-      if (!recursive && root == path) tells = true;
-      if (recursive && type != event::children &&
+    for (const auto& [root, watch] : client->persistent) {
+      if (watch.exact && root == path) tells = true;
+      if (watch.recursive && type != event::children &&
           (root == path || path.starts_with(root == "/" ? root : root + '/')))
         tells = true;
     }
@@ -1097,6 +1139,31 @@ bool Ensemble::reaches_quorum(int member) const {
     if (one.up && (i == member || !is_cut(i, member)) && one.frozen_until <= now()) ++reached;
   }
   return reached > settings_.members / 2;
+}
+
+bool Ensemble::can_lead() const {
+  return leader_ >= 0 && members_[static_cast<std::size_t>(leader_)]->frozen_until <= now();
+}
+
+std::string Ensemble::enter_queue(const std::string& lock) {
+  const auto parent = ahead_.find(lock);
+  if (!can_lead() || parent == ahead_.end()) return {};
+  constexpr std::int64_t owner = 0x7700000000000001;  // a session that never ends
+  auto path = fmt::format("{}/_c_{:08x}-0000-4000-8000-{:012x}-lock-{:010d}", lock,
+                          dice().bits() >> 32U, dice().bits() >> 16U, parent->second.creations);
+  Transaction creation;
+  creation.changes.push_back(
+      {.what = Change::What::Create, .path = path, .data = "", .acl = {Entry{}}, .owner = owner});
+  propose(std::move(creation));
+  return path;
+}
+
+bool Ensemble::leave_queue(const std::string& node) {
+  if (!can_lead() || !ahead_.contains(node)) return false;
+  Transaction removal;
+  removal.changes.push_back({.what = Change::What::Remove, .path = node});
+  propose(std::move(removal));
+  return true;
 }
 
 bool Ensemble::has_leader() const { return leader_ >= 0 && reaches_quorum(leader_); }

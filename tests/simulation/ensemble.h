@@ -78,6 +78,11 @@ class Ensemble {
     Time lag = 2 * millisecond;   ///< mostly
     Time longest_lag = 50 * millisecond;
     double refusals = 0;  ///< the part of requests that is throttled
+    /// The longest session timeout that each member grants, in milliseconds.
+    std::vector<std::int32_t> longest_timeouts{};
+    /// Sessions expire at the end of their timeout, as if it were always that of a tick.
+    bool is_prompt = false;
+    std::int32_t longest_request = 1'048'575 + 1024;  ///< jute.maxbuffer
   };
 
   explicit Ensemble(Settings settings);
@@ -90,6 +95,16 @@ class Ensemble {
   std::function<void(const Transaction& done)> agreed{};
   /// Is told of a wipe.
   std::function<void()> wiped{};
+  /// Is told of a client that leaves a connection on which it has a session, without ending that.
+  std::function<void(int client)> left{};
+  /// Is told of a request that the server's version does not know.
+  std::function<void(int client, std::int32_t operation, int version)> misunderstood{};
+
+  // A contender in another process, of which nothing fails.
+  /// Puts a node into the queue of a lock; empty: it cannot now.
+  std::string enter_queue(const std::string& lock);
+  /// False: it cannot now.
+  bool leave_queue(const std::string& node);
 
   // Faults.
   void stop(int number);
@@ -135,6 +150,8 @@ class Ensemble {
   void drop(const ClientPointer& client, bool reset);
   void drop_all(Member& member, bool reset);
   void touch(Member& member, std::int64_t session);
+  void end_in_time(std::int64_t session);
+  bool can_lead() const;
   void forward(const ClientPointer& client, std::uint64_t number, std::int32_t operation,
                std::string body);
   void lead(const Forwarded& asked);
@@ -183,6 +200,7 @@ class Ensemble {
     Time deadline = 0;
     int owner = 0;
     bool closing = false;
+    bool is_watched = false;  ///< by end_in_time
   };
   std::map<std::int64_t, Session> sessions_;
   std::int64_t last_session_ = 0;

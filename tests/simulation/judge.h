@@ -24,6 +24,11 @@ class Judge {
  public:
   void agreed(const Transaction& done);
   void wiped();
+  /// What is agreed on by now.
+  const std::set<std::string>& names_below(const std::string& path) {
+    return children_of(path).back().names;
+  }
+  std::int64_t created(const std::string& path) { return history_of(path).back().czxid; }
   std::uint64_t wipes() const { return wipes_; }
 
   void note(std::string line);

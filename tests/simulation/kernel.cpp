@@ -181,6 +181,8 @@ struct World {
   std::map<int, std::uint64_t> breaks{};
   std::map<pthread_once_t*, bool> once{};  ///< true: done
   Names names = Names::Resolve;
+  Time stopped_until = 0;
+  Time lateness = 0;
   std::uint64_t steps = 0;  ///< since then: changes of the running thread, and looks at a clock
   Time steps_since = 0;
   std::function<void(const char*)> report{};
@@ -247,6 +249,11 @@ Thread& next_thread() {
       w.events.erase(w.events.begin());
       event.action();
     }
+    if (w.now < w.stopped_until) {
+      w.now =
+          w.events.empty() ? w.stopped_until : std::min(w.stopped_until, w.events.begin()->first);
+      continue;
+    }
     Thread* chosen = nullptr;
     std::int64_t candidates = 0;
     for (auto* thread : w.threads)
@@ -279,6 +286,9 @@ bool wait_for(const void* on, std::function<bool()> ready, Time deadline) {
   me.on = on;
   me.ready = std::move(ready);
   me.deadline = deadline;
+  auto& w = *world;
+  if (w.lateness > 0 && deadline != never && w.dice.number(31) == 0)
+    me.deadline += w.dice.delay(0, w.lateness);
   me.timed_out = false;
   yield_turn();
   me.waits = false;
@@ -307,7 +317,12 @@ int wake(const void* on, int most) {
 }
 
 void maybe_yield() {
-  if (world->dice.number(31) == 0) yield_turn();
+  auto& w = *world;
+  const auto chance = w.dice.number(2047);
+  if (chance == 0 && w.lateness > 0)
+    wait_for(nullptr, {}, w.now + w.dice.delay(microsecond, w.lateness));
+  else if (chance % 32 == 0)
+    yield_turn();
 }
 
 void* run_thread(void* argument) {
@@ -638,6 +653,8 @@ void at(Time time, std::function<void()> action) {
   world->events.emplace(time, Event{std::move(action)});
 }
 void sleep_for(Time time) { wait_for(nullptr, {}, world->now + time); }
+void stop_process(Time length) { world->stopped_until = world->now + length; }
+void make_late(Time longest) { world->lateness = longest; }
 std::size_t threads() {
   return static_cast<std::size_t>(
       std::ranges::count_if(world->threads, [](const auto* one) { return !one->over; }));

@@ -56,6 +56,11 @@ inline void after(Time delay, std::function<void()> action) {
 }
 /// Lets time pass for the calling thread.
 void sleep_for(Time time);
+/// No thread runs for so long from the caller's next wait on, as after SIGSTOP; `at` and the
+/// servers go on.
+void stop_process(Time length);
+/// From now on, threads are late now and then, by this at most.
+void make_late(Time longest);
 /// The threads that have not ended, and the open sockets and event descriptors.
 std::size_t threads();
 std::size_t descriptors();

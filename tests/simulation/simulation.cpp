@@ -1,9 +1,12 @@
 // The simulation: runs of zksh's own sessions, watches and locks against the simulated ensemble.
 //
-//   simulation [--seed N] [--runs N | --seconds N] [-v] [--only WHAT,…]
+//   simulation [--seed N] [--runs N | --seconds N] [-v] [--no-shrinking]
+//              [--clients N] [--lockers N] [--length SECONDS] [--without NUMBER,…]
 //
-// Each run has a process of its own. Exits with 1 at the first fault, and prints the seed and the
-// run's last events.
+// Each run has a process of its own. Exits with 1 at the first fault, and prints the seed, the
+// run's last events, and the smallest run with a fault that it could shrink that one to: with so
+// many of the clients and of the lockers, for so long, and without some of its faults.
+#include "command/command.h"
 #include "judge.h"
 #include "lock/deadlines.h"
 #include "lock/manager.h"
@@ -11,23 +14,31 @@
 #include "session/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
+
+/// The simulation has no commands.
+std::span<const zksh::Command* const> zksh::all_commands() { return {}; }
 
 namespace simulation {
 namespace {
@@ -42,8 +53,12 @@ struct Plan {
   bool wipes = false;
   Time length = 60 * second;
   Ensemble::Settings ensemble{};
-  int timeout_ms = 8000;
+  int timeout_ms = 8000;  ///< servers may grant less
   bool by_name = false;
+  bool many_watches = false;
+  bool rivals = false;  ///< contenders in another process
+  Time lateness = 0;
+  Time limit = 0;  ///< if set, without faults: the time to servers, about the longest for a lock
 };
 
 Plan plan_of(Dice& d) {
@@ -73,17 +88,86 @@ Plan plan_of(Dice& d) {
   if (!plan.faults) e.longest_lag = std::min(e.longest_lag, 2 * e.tick / 40);
   if (!plan.faults) e.lag = std::min(e.lag, 2 * e.tick / 100);
   plan.timeout_ms = std::clamp(static_cast<int>(2000 + d.number(10000)), 2 * tick, 20 * tick);
+  const bool grants_less = d.happens(0.3);
+  const bool differs = d.happens(0.3);
+  const auto least = std::max(2 * tick, 1500);
+  const auto less = [&] {
+    return std::min(20 * tick, std::max(least, static_cast<int>(d.number(plan.timeout_ms))));
+  };
+  const auto same = grants_less ? less() : 20 * tick;
+  for (int i = 0; i < e.members; ++i)
+    e.longest_timeouts.push_back(grants_less && differs ? less() : same);
+  e.is_prompt = d.happens(0.5);
   plan.by_name = d.happens(0.3);
+  plan.rivals = plan.lockers > 0 && d.happens(0.6);
+  plan.lateness = plan.faults ? d.delay(0, 20 * millisecond) : least * millisecond / 400;
+  if (!plan.faults && d.happens(0.5)) {
+    const auto granted =
+        std::min(plan.timeout_ms, std::ranges::min(e.longest_timeouts)) * millisecond;
+    constexpr Time nearest = 34;
+    constexpr Time farthest = 26;
+    plan.limit = granted / nearest + d.number(granted / farthest - granted / nearest);
+    e.lag = std::min(e.lag, granted / 400);
+    e.longest_lag = std::min(e.longest_lag, granted / 200);
+  }
+  plan.many_watches = plan.faults && d.happens(0.1);
+  constexpr std::int32_t short_request = 160 * 1024;
+  if (plan.many_watches) e.longest_request = short_request;
   return plan;
 }
+
+/// What is left of a run's plan.
+struct Limits {
+  int clients = INT_MAX;
+  int lockers = INT_MAX;
+  Time length = never;
+  std::set<int> without{};  ///< the numbers of faults
+
+  std::string options() const {
+    std::string text;
+    if (clients != INT_MAX) text += fmt::format(" --clients {}", clients);
+    if (lockers != INT_MAX) text += fmt::format(" --lockers {}", lockers);
+    if (length != never) text += fmt::format(" --length {}", length / second);
+    if (!without.empty()) text += fmt::format(" --without {}", fmt::join(without, ","));
+    return text;
+  }
+};
+
+/// What a run tells the process that began it.
+struct Told {
+  int clients = 0;
+  int lockers = 0;
+  int faults = 0;
+  Time ended = 0;
+};
 
 /// One run.
 class Run {
  public:
-  Run(std::uint64_t seed, bool prints) : plan_(begin(seed)), ensemble_(plan_.ensemble) {
+  Run(std::uint64_t seed, bool prints, Limits limits, Told& told)
+      : plan_(begin(seed)),
+        limits_(std::move(limits)),
+        told_(told),
+        clients_(std::min(plan_.clients, limits_.clients)),
+        lockers_(std::min(plan_.lockers, limits_.lockers)),
+        fault_dice_(seed * 2 + 1),
+        details_(0),
+        ensemble_(plan_.ensemble) {
+    plan_.length = std::min(plan_.length, limits_.length);
     judge_.print_notes(prints);
-    ensemble_.agreed = [this](const Transaction& done) { judge_.agreed(done); };
+    ensemble_.agreed = [this](const Transaction& done) {
+      judge_.agreed(done);
+      for (auto& rival : rivals_) look(rival);
+    };
     ensemble_.wiped = [this] { judge_.wiped(); };
+    ensemble_.left = [this](int host) {
+      if (!plan_.faults) tell(fmt::format("host {} left a server, though all was well", host));
+    };
+    ensemble_.misunderstood = [this](int host, std::int32_t operation, int version) {
+      tell(fmt::format("host {} sent the request {} to a server of 3.{}, which does not know it",
+                       host, operation, version % 100));
+    };
+    make_late(plan_.lateness);
     on_deadlock([this](const char* what) { report(what); });
   }
 
@@ -96,10 +180,11 @@ class Run {
     for (int i = 0; i < plan_.clients + plan_.lockers; ++i) arrange_paths(i);
     auto& threads_of_run =
         *new std::vector<std::thread>;  // after a fault they go on until the process ends
-    for (int i = 0; i < plan_.clients; ++i)
+    for (int i = 0; i < clients_; ++i)
       threads_of_run.emplace_back([this, i] { guard([&] { client(i); }); });
-    for (int i = 0; i < plan_.lockers; ++i)
+    for (int i = 0; i < lockers_; ++i)
       threads_of_run.emplace_back([this, i] { guard([&] { locker(plan_.clients + i); }); });
+    if (plan_.rivals) begin_rivals();
     guard([&] { make_trouble(); });
     guard([&] { await_end(); });
     if (fault_.empty())
@@ -128,6 +213,7 @@ class Run {
   }
 
   int report(const char* what) {
+    told_ = {.clients = clients_, .lockers = lockers_, .faults = faults_, .ended = now()};
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n  %s\n", what, ensemble_.description().c_str());
     for (const auto& [who, what_for] : waiting_)
@@ -142,11 +228,21 @@ class Run {
     try {
       action();
     } catch (const Fault& fault) {
-      if (fault_.empty()) fault_ = fault.text;
+      found(fault.text);
     } catch (const std::exception& error) {
-      if (fault_.empty()) fault_ = std::string("an exception: ") + error.what();
+      found(std::string("an exception: ") + error.what());
     }
     ++ended_;
+  }
+
+  void found(const std::string& fault) {
+    if (fault_.empty()) fault_ = fault;
+  }
+
+  /// Of what no thread has come upon.
+  void tell(const std::string& fault) {
+    judge_.note("FAULT: " + fault);
+    found(fault);
   }
 
   bool is_over() const { return now() >= ends_ || !fault_.empty(); }
@@ -159,6 +255,10 @@ class Run {
       auto& p = path(host, s);
       p.delay = delay + d.number(delay / 2);
       p.jitter = d.delay(microsecond, plan_.faults ? delay : delay / 4);
+      if (plan_.limit > 0) {
+        p.delay = plan_.limit;
+        p.jitter = d.number(plan_.limit / 20);
+      }
       p.in_pieces = d.happens(0.2);
     }
   }
@@ -180,11 +280,12 @@ class Run {
   };
 
   void make_trouble() {
-    auto& d = dice();
+    auto& d = fault_dice_;
     using Makes = void (Run::*)(const Trouble&);
-    constexpr std::array<Makes, 10> kinds{
-        &Run::cut_host,   &Run::reset_host, &Run::stop_server, &Run::cut_servers, &Run::freeze,
-        &Run::cut_leader, &Run::turn_away,  &Run::lose_names,  &Run::slow_down,   &Run::wipe};
+    constexpr std::array<Makes, 11> kinds{&Run::cut_host,    &Run::reset_host, &Run::stop_server,
+                                          &Run::cut_servers, &Run::freeze,     &Run::cut_leader,
+                                          &Run::turn_away,   &Run::lose_names, &Run::slow_down,
+                                          &Run::stop,        &Run::wipe};
     const auto last_kind =
         static_cast<std::int64_t>(plan_.wipes ? kinds.size() : kinds.size() - 1) - 1;
     ends_ = now() + plan_.length;
@@ -195,8 +296,11 @@ class Run {
           .host = static_cast<int>(d.number(plan_.clients + plan_.lockers - 1)),
           .server = static_cast<int>(d.number(plan_.ensemble.members - 1)),
           .length = d.delay(10 * millisecond, d.happens(0.3) ? 3 * timeout() : 2 * second)};
+      const auto kind = kinds.at(static_cast<std::size_t>(d.number(last_kind)));
+      details_ = Dice(d.bits());
+      if (limits_.without.contains(faults_++)) continue;
       last_fault_ = std::max(last_fault_, now() + trouble.length);
-      (this->*kinds.at(static_cast<std::size_t>(d.number(last_kind))))(trouble);
+      (this->*kind)(trouble);
     }
     while (!is_over()) sleep_for(second);
     // All is well from now on.
@@ -207,7 +311,7 @@ class Run {
   }
 
   void cut_host(const Trouble& t) {
-    auto& d = dice();
+    auto& d = details_;
     const bool up = d.happens(0.6);
     const bool down = !up || d.happens(0.6);
     const bool all = d.happens(0.5);
@@ -241,7 +345,7 @@ class Run {
   }
 
   void cut_servers(const Trouble& t) {
-    const int other = static_cast<int>(dice().number(plan_.ensemble.members - 1));
+    const int other = static_cast<int>(details_.number(plan_.ensemble.members - 1));
     if (other == t.server) return;
     judge_.note(fmt::format("cut s{} and s{} {}", t.server, other, t.for_so_long()));
     ++disturbances_;
@@ -268,7 +372,7 @@ class Run {
   }
 
   void turn_away(const Trouble& t) {
-    const bool silent = dice().happens(0.5);
+    const bool silent = details_.happens(0.5);
     judge_.note(fmt::format("s{} {} host {} {}", t.server, silent ? "is silent to" : "refuses",
                             t.host, t.for_so_long()));
     auto& p = path(t.host, t.server);
@@ -282,18 +386,24 @@ class Run {
 
   void lose_names(const Trouble& t) {
     judge_.note("names do not resolve " + t.for_so_long());
-    set_names(dice().happens(0.5) ? Names::Hang : Names::Fail);
+    set_names(details_.happens(0.5) ? Names::Hang : Names::Fail);
     after(t.length, [] { set_names(Names::Resolve); });
   }
 
   void slow_down(const Trouble& t) {
     auto& p = path(t.host, t.server);
     const auto before = p.delay;
-    p.delay = dice().delay(microsecond, 400 * millisecond);
+    p.delay = details_.delay(microsecond, 400 * millisecond);
     judge_.note(fmt::format("host {} and s{}: {} us away {}", t.host, t.server,
                             p.delay / microsecond, t.for_so_long()));
     ++slow_[t.host];
     after(t.length, [t, before] { path(t.host, t.server).delay = before; });
+  }
+
+  void stop(const Trouble& t) {
+    judge_.note("all clients are stopped " + t.for_so_long());
+    ++disturbances_;
+    stop_process(t.length);
   }
 
   void wipe(const Trouble& /*t*/) {
@@ -308,7 +418,7 @@ class Run {
   void await_end() {
     const Time longest = 90 * second;
     const auto began = now();
-    while (fault_.empty() && ended_ < plan_.clients + plan_.lockers + 1) {
+    while (fault_.empty() && ended_ < clients_ + lockers_ + 1) {
       sleep_for(100 * millisecond);
       if (now() - began < longest) continue;
       judge_.note("still waiting");
@@ -374,6 +484,7 @@ class Run {
       zksh::Session session(monitor, settings(), ensemble_.connect_string(host, plan_.by_name),
                             [](const auto&, const auto&) {});
       Judge::Seen seen;
+      if (plan_.many_watches) watch_much(who, session);
       while (!is_over()) {
         sleep_for(d.delay(microsecond, d.happens(0.1) ? 3 * second : 20 * millisecond));
         Request(*this, host, who, session, seen).make();
@@ -381,6 +492,22 @@ class Run {
       settle(who, session);
     }
     judge_.note(who + " has ended");
+  }
+
+  /// More than fits into a request of the C client's when the connection is restored.
+  void watch_much(const std::string& who, zksh::Session& session) {
+    const std::stop_token never_stops;
+    const Waiting waiting(*this, who, "many watches");
+    much_watched_.push_back(std::make_shared<zksh::Guarded<std::deque<zksh::Event>>>());
+    constexpr int count = 250;
+    constexpr std::size_t length = 800;
+    std::vector<zksh::Pending<zksh::Stat>> answers;
+    code_of([&] { session.await_connection("/", never_stops); });
+    for (int i = 0; i < count; ++i)
+      answers.push_back(session.start_exists(fmt::format("/{}{}", std::string(length, 'x'), i),
+                                             zksh::Watch::into(much_watched_.back())));
+    for (const auto& answer : answers) code_of([&] { session.await(answer, never_stops); });
+    judge_.note(fmt::format("{} has set {} watches", who, count));
   }
 
   /// A random request of a client, and what the judge says of its answer.
@@ -391,10 +518,11 @@ class Run {
 
     void make() {
       using Makes = void (Request::*)();
-      constexpr std::array<Makes, 12> kinds{
-          &Request::get,    &Request::get,    &Request::exists,       &Request::list,
-          &Request::set,    &Request::set,    &Request::set,          &Request::create,
-          &Request::create, &Request::remove, &Request::set_in_multi, &Request::read_jointly};
+      constexpr std::array<Makes, 13> kinds{
+          &Request::get,     &Request::get,    &Request::exists,       &Request::list,
+          &Request::set,     &Request::set,    &Request::set,          &Request::create,
+          &Request::create,  &Request::remove, &Request::set_in_multi, &Request::read_jointly,
+          &Request::watch_on};
       const auto which = static_cast<std::size_t>(dice().number(kinds.size() - 1));
       const Waiting waiting(run_, who_, fmt::format("request {} of {}", which, target_));
       (this->*kinds.at(which))();
@@ -480,6 +608,29 @@ class Run {
       if (listed.code == zksh::code::ok) judge_.saw_children(who_, seen_, "/", listed.code, names);
     }
 
+    /// A persistent watch begins or ends. Its events are not judged, but it takes the place of
+    /// one-shot watches, which are.
+    void watch_on() {
+      auto& kept = run_.watched_on_[host_];
+      auto& d = dice();
+      int code = 0;
+      if (!kept.empty() && d.happens(0.5)) {
+        code = code_of([&] {
+          session_.await(session_.start_end_watch(kept.back().first, kept.back().second),
+                         never_stops_);
+        });
+        kept.pop_back();
+      } else {
+        kept.emplace_back(target_, std::make_shared<zksh::Guarded<std::deque<zksh::Event>>>());
+        const auto mode = d.happens(0.5) ? zksh::WatchMode::Recursive : zksh::WatchMode::Persistent;
+        code = code_of([&] {
+          session_.await(session_.start_add_watch(target_, mode, kept.back().second), never_stops_);
+        });
+      }
+      judge_.note(fmt::format("{} watches {}: {}", who_, target_, code));
+      counts();
+    }
+
     template <class Action>
     void write(Action&& action) {
       bool unknown = false;
@@ -548,6 +699,8 @@ class Run {
         sleep_for(100 * millisecond);
       }
       code_of([&] { session.await(session.start_sync("/"), never_stops); });
+      const auto& versions = plan_.ensemble.versions;
+      if (std::ranges::min(versions) >= 306) check_joint_reads(who, session);
     }
     meet(settled_);
     // The ephemerals of sessions that were lost are gone after two timeouts.
@@ -556,10 +709,24 @@ class Run {
     meet(checked_);
   }
 
+  /// Servers that were ill when they were asked what they can do are asked again.
+  void check_joint_reads(const std::string& who, zksh::Session& session) {
+    const std::stop_token never_stops;
+    const std::vector<zksh::ReadOp> reads(2, {.what = zksh::ReadOp::What::Value, .path = "/"});
+    const auto until = now() + 30 * second;  // a look-up of names may still hang
+    while (fault_.empty()) {
+      const auto sent = session.start_reads(reads);
+      code_of([&] { session.await(sent.answer, never_stops); });
+      if (sent.requests == 1) return;
+      if (now() > until) judge_.fault(who + " sends joint reads one by one, though all is well");
+      sleep_for(100 * millisecond);
+    }
+  }
+
   /// Waits until all clients have come here.
   void meet(int& arrived) {
     ++arrived;
-    while (arrived < plan_.clients && fault_.empty()) sleep_for(100 * millisecond);
+    while (arrived < clients_ && fault_.empty()) sleep_for(100 * millisecond);
   }
 
   // A locker's program.
@@ -642,6 +809,95 @@ class Run {
     manager.forget(*lock);
   }
 
+  // Rivals: contenders in another process, of which nothing fails, at the leader itself.
+
+  struct Rival {
+    std::string lock;
+    std::string node{};  ///< empty: it does not want the lock
+    enum class Stage { Waiting, Holding, Leaving } stage = Stage::Waiting;
+    Time next = 0;  ///< when it wants the lock again
+    std::string who() const { return "the rival of " + lock; }
+  };
+
+  void begin_rivals() {
+    for (const auto* lock : {"/lock0", "/lock1"}) rivals_.push_back({.lock = lock});
+    tend_rivals();
+  }
+
+  void tend_rivals() {
+    for (auto& rival : rivals_) tend(rival);
+    after(50 * millisecond, [this] { tend_rivals(); });
+  }
+
+  void tend(Rival& rival) {
+    if (rival.node.empty()) {
+      if (is_over() || now() < rival.next) return;
+      rival.node = ensemble_.enter_queue(rival.lock);
+      rival.stage = Rival::Stage::Waiting;
+      return;
+    }
+    const bool is_there = ensemble_.tree().contains(rival.node);
+    if (rival.stage == Rival::Stage::Holding) return;
+    if (is_over() || rival.stage == Rival::Stage::Leaving) {
+      rival.stage = Rival::Stage::Leaving;
+      if (is_there) ensemble_.leave_queue(rival.node);
+    }
+    // Its creation or its removal may have been lost with a leader.
+    if (is_there || judge_.names_below(rival.lock).contains(name_of(rival))) return;
+    rival.node.clear();
+    rival.next = now() + dice().delay(millisecond, 10 * second);
+  }
+
+  static std::string name_of(const Rival& rival) {
+    return rival.node.substr(rival.lock.size() + 1);
+  }
+
+  /// Takes the lock as soon as its node is the first.
+  void look(Rival& rival) {
+    if (rival.node.empty() || rival.stage != Rival::Stage::Waiting) return;
+    const auto own = name_of(rival);
+    const auto& names = judge_.names_below(rival.lock);
+    constexpr std::size_t digits = 10;
+    const auto number = [](const std::string& name) {
+      return name.size() < digits ? name : name.substr(name.size() - digits);
+    };
+    if (!names.contains(own)) return;
+    for (const auto& name : names)
+      if (number(name) < number(own)) return;
+    rival.stage = Rival::Stage::Holding;
+    judge_.note(fmt::format("{} HOLDS it ({})", rival.who(), own));
+    try {
+      judge_.begin_hold(rival.who(), rival.lock, false, 1, judge_.created(rival.node));
+    } catch (const Fault& fault) {
+      found(fault.text);
+    }
+    after(dice().delay(millisecond, second), [this, &rival] {
+      judge_.end_hold(rival.who(), rival.lock);
+      rival.stage = Rival::Stage::Leaving;
+      tend(rival);
+    });
+  }
+
+  /// A program under a lock, and its watchdog, which kills it. They go on while zksh is stopped.
+  struct Watched {
+    Time kill_at = never;
+    bool is_over = false;
+    bool was_killed = false;
+    std::function<void()> ended{};
+
+    void end() {
+      if (!std::exchange(is_over, true) && ended) ended();
+    }
+  };
+  static void watch(const std::shared_ptr<Watched>& program) {
+    at(std::max(now(), program->kill_at) + dice().delay(0, 2 * millisecond), [program] {
+      if (program->is_over) return;
+      if (now() < program->kill_at) return watch(program);
+      program->was_killed = true;
+      program->end();
+    });
+  }
+
   /// What a program under the lock would do, which LockProgram and its watchdog end
   /// (lock/program.cpp).
   void program(int host, const std::string& who, zksh::Session& session, zksh::Lock& lock,
@@ -668,8 +924,22 @@ class Run {
     const auto name = lock.name();
     const auto troubles_before = troubles(host);
     const auto status = lock.status();
+    const auto started = std::make_shared<Watched>();
+    const auto wind_up = [&](zksh::BootClock::time_point safe_until) {
+      started->kill_at = deadlines.watchdog_kills(safe_until).time_since_epoch().count();
+    };
+    wind_up(status.lease.end);
+    watch(started);
+    sleep_for(d.delay(100 * microsecond, 20 * millisecond));  // a process is made
     const bool may_start = zksh::BootClock::now() < status.lease.end - deadlines.reserve();
-    if (!may_start) return lock.vacate();
+    if (!may_start || started->is_over) {
+      started->end();
+      return lock.vacate();
+    }
+    started->ended = [this, who, name] {
+      judge_.end_hold(who, name);
+      judge_.note(fmt::format("{}: the program under {} is dead", who, name));
+    };
     judge_.note(fmt::format("{} HOLDS {} (token 0x{:x}, node {})", who, name, status.holding.token,
                             status.holding.nodes.front()));
     judge_.begin_hold(who, name, shared, leases, status.holding.token);
@@ -683,11 +953,15 @@ class Run {
     for (;;) {
       const auto now_it_is = lock.status();
       if (now_it_is.lease.timeout > 0ms) deadlines.set_timeout(now_it_is.lease.timeout);
+      wind_up(now_it_is.lease.end);
       const auto time = zksh::BootClock::now();
       if (!now_it_is.is_held()) deadlines.lose(time);
       const auto step = deadlines.step(time, now_it_is.lease.end);
       if (step == zksh::LockDeadlines::Step::Terminate) told = true;
-      // Late by what a kernel takes.
+      if (started->is_over) {
+        end = "has been killed by its watchdog, and leaves";
+        break;
+      }
       if (step == zksh::LockDeadlines::Step::Kill || (told && heeds)) {
         end = now_it_is.is_held() ? "is ended" : "has lost it";
         break;
@@ -699,7 +973,9 @@ class Run {
                lock.status(held).stage != now_it_is.stage;
       });
     }
-    judge_.end_hold(who, name);
+    // A kernel takes a while for a kill.
+    if (end != "finishes") sleep_for(d.delay(microsecond, 10 * millisecond));
+    started->end();
     judge_.note(fmt::format("{} {} {}", who, end, name));
     if (end != "finishes" && troubles(host) == troubles_before && !plan_.faults)
       judge_.fault(who + " was ended under " + name + ", though all was well");
@@ -707,6 +983,13 @@ class Run {
   }
 
   Plan plan_;
+  Limits limits_;
+  Told& told_;
+  int clients_;
+  int lockers_;
+  Dice fault_dice_;  ///< apart, so that the same faults happen at other lengths
+  Dice details_;
+  int faults_ = 0;
   Judge judge_;
   Ensemble ensemble_;
   std::string fault_;
@@ -720,29 +1003,106 @@ class Run {
   std::map<std::string, std::pair<Time, std::string>> waiting_;
   int settled_ = 0;
   int checked_ = 0;
+  std::vector<Rival> rivals_;
+  std::map<int, std::vector<std::pair<std::string, zksh::Mailbox>>> watched_on_;
+  std::vector<zksh::Mailbox> much_watched_;
 };
-
-/// A run in this process, which ends with it. The tally goes to stdout.
-[[noreturn]] void run_here(std::uint64_t seed, bool prints) {
-  alarm(600);  // a run that calls nothing, on a busy machine
-  auto* const run = new Run(seed, prints);
-  const int result = run->play();
-  std::printf("%s\n", run->tally().c_str());
-  std::fflush(stdout);
-  _exit(result);
-}
 
 struct Options {
   std::uint64_t seed = 1;
   std::uint64_t runs = 1;
   double seconds = 0;
   bool prints = false;
+  bool shrinks = true;
+  Limits limits{};
 };
+
+/// A run in this process, which ends with it. The tally goes to stdout.
+[[noreturn]] void run_here(const Options& options, Told& told) {
+  alarm(600);  // a run that calls nothing, on a busy machine
+  auto* const run = new Run(options.seed, options.prints, options.limits, told);
+  const int result = run->play();
+  std::printf("%s\n", run->tally().c_str());
+  std::fflush(stdout);
+  _exit(result);
+}
+
+/// What the run of a seed told, and its status as of waitpid.
+int run_apart(const Options& options, Told& told) {
+  void* const shared =
+      mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto& there = *new (shared) Told;
+  const auto child = fork();
+  if (child == 0) run_here(options, there);
+  int status = 0;
+  waitpid(child, &status, 0);
+  told = there;
+  munmap(shared, sizeof(Told));
+  return status;
+}
+
+/// The limits within which a run still has a fault, if not always the same one.
+Limits shrink(Options options, Told told) {
+  std::fflush(stdout);
+  const int out = dup(STDOUT_FILENO);
+  const int err = dup(STDERR_FILENO);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+  Limits best = options.limits;
+  const auto try_with = [&](auto&& change) {
+    options.limits = best;
+    change(options.limits);
+    Told then;
+    if (run_apart(options, then) == 0) return false;
+    best = options.limits;
+    told = then;
+    return true;
+  };
+  const auto whole = told.ended / second + 1;
+  for (const auto length : {whole / 8, whole / 4, whole / 2, whole})
+    if (try_with([&](Limits& limits) { limits.length = length * second; })) break;
+  for (int i = told.lockers == 0 ? 1 : 0; i < told.clients; ++i)
+    if (try_with([&](Limits& limits) { limits.clients = i; })) break;
+  for (int i = told.clients == 0 ? 1 : 0; i < told.lockers; ++i)
+    if (try_with([&](Limits& limits) { limits.lockers = i; })) break;
+  for (int i = told.faults - 1; i >= 0; --i)
+    try_with([&](Limits& limits) { limits.without.insert(i); });
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  return best;
+}
 
 std::uint64_t number_of(const char* text) {
   std::uint64_t number = 0;
   std::from_chars(text, text + std::strlen(text), number);
   return number;
+}
+
+std::set<int> numbers_in(std::string_view text) {
+  std::set<int> numbers;
+  while (!text.empty()) {
+    int number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    numbers.insert(number);
+    const auto comma = text.find(',');
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return numbers;
+}
+
+bool take_limit(Limits& limits, std::string_view word, const char* value) {
+  if (word == "--clients")
+    limits.clients = static_cast<int>(number_of(value));
+  else if (word == "--lockers")
+    limits.lockers = static_cast<int>(number_of(value));
+  else if (word == "--length")
+    limits.length = static_cast<Time>(number_of(value)) * second;
+  else if (word == "--without")
+    limits.without = numbers_in(value);
+  else
+    return false;
+  return true;
 }
 
 Options options_of(int count, char** words) {
@@ -751,6 +1111,8 @@ Options options_of(int count, char** words) {
     const std::string_view word = words[i];
     if (word == "-v") {
       options.prints = true;
+    } else if (word == "--no-shrinking") {
+      options.shrinks = false;
     } else if (i + 1 < count && word == "--seed") {
       options.seed = number_of(words[++i]);
     } else if (i + 1 < count && word == "--runs") {
@@ -758,32 +1120,38 @@ Options options_of(int count, char** words) {
     } else if (i + 1 < count && word == "--seconds") {
       options.seconds = static_cast<double>(number_of(words[++i]));
       options.runs = UINT64_MAX;
+    } else if (i + 1 < count && take_limit(options.limits, word, words[i + 1])) {
+      ++i;
     } else {
-      std::fprintf(stderr, "usage: simulation [--seed N] [--runs N | --seconds N] [-v]\n");
+      std::fprintf(stderr,
+                   "usage: simulation [--seed N] [--runs N | --seconds N] [-v] [--no-shrinking]\n"
+                   "  [--clients N] [--lockers N] [--length SECONDS] [--without NUMBER,…]\n");
       std::exit(2);
     }
   }
   return options;
 }
 
-int simulate(const Options& options) {
+int simulate(Options options) {
   const auto began = std::chrono::steady_clock::now();
-  std::uint64_t runs = 0;
-  for (; runs < options.runs; ++runs) {
+  for (std::uint64_t runs = 0;; ++runs, ++options.seed) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
-    if (options.seconds > 0 && taken.count() >= options.seconds) break;
-    const auto seed = options.seed + runs;
-    const auto child = fork();
-    if (child == 0) run_here(seed, options.prints);
-    int status = 0;
-    waitpid(child, &status, 0);
+    const bool is_late = options.seconds > 0 && taken.count() >= options.seconds;
+    if (runs >= options.runs || is_late) {
+      std::puts(fmt::format("{} runs without a fault", runs).c_str());
+      return 0;
+    }
+    Told told;
+    const int status = run_apart(options, told);
     if (status == 0) continue;
-    fmt::print(stderr, "seed {}: {} after {} runs; to see it again: --seed {} -v\n", seed,
-               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "a fault", runs + 1, seed);
+    fmt::print(stderr, "seed {}: {} after {} runs; to see it again: --seed {}{} -v\n", options.seed,
+               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "a fault", runs + 1,
+               options.seed, options.limits.options());
+    if (options.shrinks && !options.prints)
+      fmt::print(stderr, "the smallest run with a fault: --seed {}{} -v\n", options.seed,
+                 shrink(options, told).options());
     return 1;
   }
-  std::puts(fmt::format("{} runs without a fault", runs).c_str());
-  return 0;
 }
 
 }  // namespace
