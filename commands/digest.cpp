@@ -19,10 +19,12 @@ void declare(Options& o, Args& a) {
 int run(Context& cx, const Args& a) {
   // Does not quote the words, which may be a password.
   if (a.user.find(':') != std::string::npos)
-    throw UsageError("the user has no colon; zksh asks for the password, or @FILE reads it");
+    throw UsageError(
+        "a user name cannot contain a colon; zksh asks for the password, or @FILE reads it");
   const auto from = a.password.value_or("");
   if (!from.empty() && from != "-" && !from.starts_with('@'))
-    throw UsageError("a password is no word of a command; @FILE reads it, - takes it from stdin");
+    throw UsageError(
+        "a password cannot be given on the command line; @FILE reads it, - takes it from stdin");
   const auto id = digest_of_password(cx, a.user, from);
   print_result(cx, Json::object().set("scheme", "digest").set("id", id), cx.out.shown(id));
   return status::ok;

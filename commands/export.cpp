@@ -42,8 +42,8 @@ std::string file_of(const std::string& directory, std::string_view relative) {
 int run(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
   const auto directory = with_home(a.directory);
-  std::error_code unknown;
-  if (std::filesystem::exists(directory, unknown))
+  std::error_code error;
+  if (std::filesystem::exists(directory, error))
     throw Error(fmt::format("{} exists already; name a new directory, or remove it first",
                             cx.out.shown_in_error(directory)));
   std::size_t nodes = 0;

@@ -69,7 +69,7 @@ std::shared_ptr<Lock> the_only_one(Context& cx) {
   throw ValueError("which lock? This shell has several (--all releases all):" + names);
 }
 
-/// Locks taken together are released together, which whoever names only some may not know.
+/// Locks taken together are released together, which a user who names only some may not know.
 void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
   const auto& paths = lock.paths();
   const auto is_named = [&](const std::string& path) {

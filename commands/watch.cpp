@@ -109,7 +109,7 @@ bool follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress
 
 int run(Context& cx, const Args& a) {
   if (a.count && *a.count < 1) throw ValueError("--count must be at least 1");
-  // Whoever pipes lines waits for the end of all.
+  // A program that pipes lines waits for the end of all.
   if (cx.input == Input::Pipe && !a.count && !a.timeout)
     throw ValueError(
         "watch would never end, and the piped lines after it not be run; use --count or --timeout, "

@@ -24,7 +24,7 @@ Pending<T> JointReads::collect(ReadOp op, const Watch& watch, Take take) {
   ops_.push_back(std::move(op));
   return std::make_shared<Answer<T>>(
       [results = results_, place, take](const Monitor::Held& /*held*/) {
-        // Whoever waits for an answer before he asks for the next one would wait for ever.
+        // A caller that awaits each answer before the next request would wait for ever.
         if (results->empty()) throw ValueError(too_many);
         auto& result = (*results)[place];
         return Outcome<T>{.code = result.code, .value = take(result)};

@@ -115,8 +115,8 @@ Task<> Participant::contend() {
       co_await take_turn(turn);
     }
   } catch (const Cancelled&) {
-    co_return;     // whoever interrupted knows
-  } catch (...) {  // rethrown by whoever runs the contention
+    co_return;     // the user who interrupted it knows
+  } catch (...) {  // rethrown in the thread that runs the contention
     if (!arena_.result.failure) arena_.result.failure = std::current_exception();
     arena_.stop.request_stop();
   }

@@ -447,7 +447,7 @@ class LockKeeper {
     std::exception_ptr error;
     try {
       co_await recipe_->downgrade();
-    } catch (...) {  // passed to whoever asked for the downgrade
+    } catch (...) {  // passed to the caller of downgrade
       error = std::current_exception();
     }
     // Without nodes, nothing is left to check.
@@ -478,7 +478,7 @@ class LockKeeper {
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) { return command_->status(held).has_value(); },
           Clock::now() + 5s);
-    // Whoever requested the release reports it.
+    // The thread that requested the release reports it.
     const bool announce = !wants_release() && !lock_.plan_.quiet;
     std::string line;
     if (announce && how == LockEnd::Released) line = released_line(lock_, lock_.status());

@@ -57,7 +57,7 @@ PastTurn* PastLocks::add(std::string_view path, std::int64_t session, std::int64
     return &turn->second;
   }
   if (name->mode() == LockMode::Shared) ++queue.shared;
-  // Another writer waits behind whoever is there.
+  // Another writer waits behind all that are there.
   if (queue.turns.size() == 1 || queue.shared > 0) note_holders(queue, time);
   return &turn->second;
 }

@@ -406,14 +406,14 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
     else
       alone.push_back({seat.number});
   }
-  // Whoever watches the list waits for whoever holds the lock.
+  // A contender that watches the list waits for the holder.
   if (!herd.empty() && !holders.empty()) {
     auto& behind = waiting[holders.back()];
     behind.insert(behind.end(), herd.begin(), herd.end());
   } else {
     for (const auto number : herd) alone.push_back({number});
   }
-  // Whoever waits for any lease may be shown after the last one.
+  // A contender that waits for any lease may be shown after the last one.
   if (!next.empty() && !holders.empty()) waiting[holders.back()] = next;
   std::vector<Stage> first{holders.empty() ? next : holders};
   first.insert(first.end(), alone.begin(), alone.end());

@@ -58,8 +58,8 @@ BootClock::time_point time_of(std::int64_t count) {
 
 }  // namespace
 
-/// The shared memory, mapped at the same address in both processes. Whoever changes something wakes
-/// the other through the socket.
+/// The shared memory, mapped at the same address in both processes. The one that changes something
+/// wakes the other through the socket.
 struct WatchdogMemory {
   /// More than the kernel allows for arguments and environment (execve(2)).
   static constexpr std::size_t size = std::size_t{8} << 20;
@@ -158,7 +158,7 @@ class Priority {
     policy_ = sched_getscheduler(0);
     nice_ = getpriority(PRIO_PROCESS, 0);
     const bool normal = policy_ == SCHED_OTHER || policy_ == SCHED_BATCH || policy_ == SCHED_IDLE;
-    if (!normal) return;  // whoever started zksh has chosen it
+    if (!normal) return;  // chosen by zksh's parent
     const sched_param lowest{.sched_priority = 1};
     raised_ =
         sched_setscheduler(0, SCHED_RR, &lowest) == 0 || setpriority(PRIO_PROCESS, 0, -20) == 0;

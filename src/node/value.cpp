@@ -159,7 +159,7 @@ std::optional<std::string> edit_text(
     throw Cancelled("the editor was interrupted; " + kept());
   }
   if (result == status::ok) {
-    // Whoever leaves the editor without saving has the file as it was.
+    // An editor that is left without saving leaves the file as it was.
     auto after = read_file(file);
     if (after == text && std::filesystem::last_write_time(file) == written) return std::nullopt;
     return after;

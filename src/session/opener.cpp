@@ -120,7 +120,7 @@ void Session::open_one(const std::stop_token& stop) {
     std::exception_ptr problem;
     try {
       fresh = make_handle(server);
-    } catch (...) {  // rethrown by whoever waits for the session
+    } catch (...) {  // rethrown where the session is awaited
       problem = std::current_exception();
     }
     std::size_t asked = 0;

@@ -23,7 +23,7 @@ namespace {
 
 /// How long servers may reject everybody after a connection was lost, while they elect a leader or
 /// a server restarts.
-constexpr std::chrono::seconds turmoil{2};
+constexpr std::chrono::seconds longest_election{2};
 
 /// The C client logs paths as servers send them; a terminal gets them escaped.
 void escape_log() {
@@ -84,7 +84,7 @@ std::shared_ptr<Session::Handle> Session::enter(const Monitor::Held& held, Phase
   return old;
 }
 
-/// Waits briefly for the answers to a handle that is out of use.
+/// Waits briefly for the answers that a handle is still owed after it was replaced.
 void Session::await_answers(const Handle& old) {
   constexpr std::chrono::milliseconds longest{100};
   monitor_.wait_until({}, Clock::now() + longest, [&](const Monitor::Held&) {
@@ -92,7 +92,7 @@ void Session::await_answers(const Handle& old) {
   });
 }
 
-/// Closes a handle that is out of use.
+/// Closes a handle that was replaced.
 void Session::end(const std::shared_ptr<Handle>& old) {
   if (!old) return;
   await_answers(*old);
@@ -299,7 +299,7 @@ void Session::await_handle(Wait& wait, const std::string& path, Clock::time_poin
     ++state_->asked;  // ends the opener's pause
     return state_->failures;
   });
-  // A name that does not resolve may do so soon, as in a new container.
+  // A name that does not resolve yet may resolve soon, as in a new container.
   std::exception_ptr problem;
   const bool settled = wait.until(stop, give_up, [&](const Monitor::Held&) {
     if (state_->failures != failures) problem = state_->problem;
@@ -346,11 +346,11 @@ void Session::await_connection(const std::string& path, const std::stop_token& s
       now = state(held);
       if (const auto open = state_->open_handle()) {
         servers = open->servers;
-        const auto calm = open->ever_connected  ? open->lost + turmoil
-                          : settings_.one_round ? open->opened
-                                                : open->opened + settings_.connect_timeout;
-        patient = Clock::now() < calm;
-        deadline = patient ? std::min(calm, give_up) : give_up;
+        const auto patient_until = open->ever_connected  ? open->lost + longest_election
+                                   : settings_.one_round ? open->opened
+                                                         : open->opened + settings_.connect_timeout;
+        patient = Clock::now() < patient_until;
+        deadline = patient ? std::min(patient_until, give_up) : give_up;
       }
       return state_->turn;
     });

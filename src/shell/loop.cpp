@@ -152,7 +152,7 @@ void Loop::stop_process() {
   kill(getpid(), SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, &before);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  // Whoever calls this knows that it goes on.
+  // The caller of this knows that it goes on.
   sigset_t continued;
   sigemptyset(&continued);
   sigaddset(&continued, SIGCONT);

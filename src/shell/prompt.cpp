@@ -27,7 +27,7 @@ std::string short_path(const std::string& path, bool ascii) {
 }
 
 std::string status_word(int status) {
-  // Whoever interrupted a command knows.
+  // The user who interrupted a command knows.
   constexpr int interrupted = status::signal_base + 2;
   return status == status::ok || status == interrupted ? "" : fmt::format("!{}", status);
 }
