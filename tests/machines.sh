@@ -101,7 +101,8 @@ package() {
   within "$1" apt-get -q -y --no-install-recommends install dpkg-dev file git >&2
   if [ -z "$quick" ]; then
     build="build-deb"
-    within "$1" sh -c 'cd zksh && cmake -S . -B build-deb -G Ninja -DZKSH_TESTS=OFF -DZKSH_UNITY=ON' >&2
+    # File by file, which shows that each includes what it needs.
+    within "$1" sh -c 'cd zksh && cmake -S . -B build-deb -G Ninja -DZKSH_TESTS=OFF' >&2
   fi
   within "$1" sh -c "cd zksh && cmake --build $build --parallel && cd $build && rm -f *.deb && cpack -G DEB" >&2
   (cd "$1/zksh/$build" && realpath ./*.deb)

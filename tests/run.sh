@@ -53,19 +53,16 @@ configure() {
   rm "$directory.log"
 }
 
-# The sanitizer builds use clang if installed, to get a second compiler's warnings. One of them
-# compiles file by file, which checks that each file includes what it needs, and enables -Wshadow,
-# which cannot be used for several files together.
+# The sanitizer builds use clang if installed, to get a second compiler's warnings.
 compiler=()
 if command -v clang++ >/dev/null; then
   compiler=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
 fi
 builds=
 for sanitizer in $sanitizers; do
-  name=${sanitizer%%=*} unity=ON
-  [ "$name" != asan ] || unity=OFF
+  name=${sanitizer%%=*}
   echo "== build-$name"
-  configure "build-$name" "${compiler[@]}" -DZKSH_SANITIZE="${sanitizer#*=}" -DZKSH_UNITY=$unity \
+  configure "build-$name" "${compiler[@]}" -DZKSH_SANITIZE="${sanitizer#*=}" -DZKSH_UNITY=ON \
     -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1"
   targets=(zksh unit_tests)
   [ "$name" != asan ] || targets+=(fuzz_replay)

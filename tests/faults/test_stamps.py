@@ -214,12 +214,12 @@ class Stampers(unittest.TestCase):
 
     def test_every_kind_comes_stamps_and_leaves(self):
         for kind in PROGRAMS:
-            self.start(kind, kind, 0.2)
+            self.start(kind, kind, 1)
         for kind in PROGRAMS:
             wait_until(lambda kind=kind: self.ledger.hold(kind) and self.ledger.hold(kind).left)
             hold = self.ledger.hold(kind)
             self.assertEqual(sorted(hold.claims), ["/l", "/m"])
-            self.assertGreater(len(hold.lines), 4, kind)
+            self.assertGreater(len(hold.lines), 2, kind)  # it came, stamped and left
         self.assertEqual(self.ledger.read().overlaps(), [])
 
     def test_what_terminates_them(self):
