@@ -391,8 +391,10 @@ class LockRun {
     } catch (const LockUnsettled& unsettled) {
       throw Error(unsettled.what(), o_.busy_code.value_or(status::lock_busy));
     } catch (const LockBusy& busy) {
+      auto text = std::string(busy.what());
+      if (!busy.holder().empty()) text += ": it is held by " + owner_in_line(busy.holder());
       // An error without a text is not reported: the status tells.
-      throw Error(o_.quiet ? "" : busy.what(), o_.busy_code.value_or(status::lock_busy));
+      throw Error(o_.quiet ? "" : text, o_.busy_code.value_or(status::lock_busy));
     } catch (const ZkError& failure) {
       // A lock may have just been created with an ACL that shuts this session out.
       if (failure.code() == code::no_auth && failure.path() == request_.path())

@@ -1,5 +1,4 @@
 // MultiLock: several locks at once, or none.
-#include "base/text.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_turn.h"
@@ -162,9 +161,7 @@ class MultiLock final : public Recipe {
         const auto node =
             join_path(queue.request.path(), seen.contenders.front().nodes.front().text);
         const auto outcome = co_await requests_.answer(requests_.send_get(node));
-        const auto holder = outcome.value.data.value_or("");
-        throw LockBusy(queue.request.path() + " is busy" +
-                       (holder.empty() ? holder : ", held by " + escape_for_terminal(holder)));
+        throw LockBusy(queue.request.path() + " is busy", outcome.value.data.value_or(""));
       }
     }
   }
@@ -193,8 +190,7 @@ class MultiLock final : public Recipe {
       co_return co_await queue.turn.await(nodes, names_);
     } catch (const LockBusy& busy) {
       if (queue.holder.empty()) throw;
-      throw LockBusy(
-          fmt::format("{}: it is held by {}", busy.what(), escape_for_terminal(queue.holder)));
+      throw LockBusy(busy.what(), queue.holder);
     }
   }
 
@@ -295,8 +291,7 @@ class MultiLock final : public Recipe {
       }
       const bool woken = co_await watch_.event();
       if (!woken)
-        throw LockBusy(fmt::format("{} was not acquired in time: it is held by {}",
-                                   parent_path(node), escape_for_terminal(holder)));
+        throw LockBusy(fmt::format("{} was not acquired in time", parent_path(node)), holder);
     }
   }
 

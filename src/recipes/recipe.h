@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -19,7 +20,15 @@ namespace zksh {
 /// Not acquired by the deadline, or not free if it should not wait. No node is left.
 class LockBusy : public Error {
  public:
-  explicit LockBusy(const std::string& message) : Error(message, status::lock_busy) {}
+  explicit LockBusy(const std::string& message, std::string holder = "")
+      : Error(message, status::lock_busy), holder_(std::move(holder)) {}
+
+  /// The data of the holder's node; empty unless the message leaves it to the reader to say who
+  /// holds the lock.
+  const std::string& holder() const noexcept { return holder_; }
+
+ private:
+  std::string holder_;
 };
 
 /// The same, but for the sake of the connection, not of another contender.

@@ -20,7 +20,9 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Property;
 using testing::SizeIs;
+using testing::Throws;
 
 using Paths = std::vector<std::string>;
 
@@ -141,7 +143,8 @@ TEST_P(MultiLockTest, ATryNamesTheOneThatIsBusyAndLeavesNoTrace) {
   const auto us = contender("us", locks({"/a", "/b"}, wish));
   us->begin_acquire();
   ASSERT_TRUE(us->run());
-  EXPECT_EQ(us->failure<LockBusy>(), "/b is busy, held by other");
+  EXPECT_EQ(us->failure<LockBusy>(), "/b is busy");
+  EXPECT_THAT([&us] { us->result(); }, Throws<LockBusy>(Property(&LockBusy::holder, "other")));
   EXPECT_EQ(all_nodes(tree), before);
   expect_nothing_left(*us);
 }
@@ -151,7 +154,8 @@ TEST_P(MultiLockTest, TheDeadlineNamesTheOneThatIsBusyAndLeavesNothing) {
   const auto us = contender("us", locks({"/a", "/b"}, wish));
   us->begin_acquire(Clock::now() + 1ms);
   run_to_deadline(*us);
-  EXPECT_EQ(us->failure<LockBusy>(), "/b was not acquired in time: it is held by other");
+  EXPECT_EQ(us->failure<LockBusy>(), "/b was not acquired in time");
+  EXPECT_THAT([&us] { us->result(); }, Throws<LockBusy>(Property(&LockBusy::holder, "other")));
   expect_nothing_left(*us);
 }
 
