@@ -350,12 +350,13 @@ class Checker {
 
   /// Of each version, whether it has a snapshot to begin with.
   void check_bases(bool tried) {
-    if (files_.logs().empty() && !tried) return;
+    if (files_.logs().empty() && files_.snapshots().empty()) return;
     const bool first = files_.snapshots().empty() && begins_with_first(files_);
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
       if (release.base || !is_judged(release)) continue;
-      if (tried || release.needs_snapshot) {
+      // Without logs there is nothing that they could miss.
+      if (tried || (release.needs_snapshot && !files_.logs().empty())) {
         release.starts = false;
         refuse.push_back(release.name);
       }
@@ -433,16 +434,35 @@ class Checker {
   bool begins_as_newer() const {
     TransactionReader reader(files_, INT64_MIN, {});
     LoggedTransaction txn;
-    for (int looks = 100; looks > 0 && reader.next(txn); --looks)
-      if (is_newer(txn)) return true;
+    try {
+      for (int looks = 100; looks > 0 && reader.next(txn); --looks)
+        if (is_newer(txn)) return true;
+    } catch (const TransactionReader::Contradiction&) {
+      // check_logs tells of it
+    }
     return false;
+  }
+
+  /// Logs that contradict each other are read up to there: which is right cannot be known.
+  bool next(TransactionReader& reader, LoggedTransaction& txn) {
+    try {
+      return reader.next(txn);
+    } catch (const TransactionReader::Contradiction& found) {
+      digests_.give_up();
+      add({.file = found.file(),
+           .from = found.zxid(),
+           .to = found.zxid(),
+           .problem = found.problem(),
+           .remedy = std::string(found.remedy)});
+      return false;
+    }
   }
 
   void check_logs() {
     TransactionReader reader(files_, INT64_MIN,
                              [this](const Flaw& flaw) { flaws_.push_back(flaw); });
     LoggedTransaction txn;
-    while (reader.next(txn)) {
+    while (next(reader, txn)) {
       if (++result_.transactions % 256 == 0) {
         if (plan_.stop.stop_requested()) throw Cancelled();
         if (plan_.progress) plan_.progress(reader.bytes_read(), reader.bytes_total());

@@ -45,7 +45,7 @@ struct FileCheckPlan {
 
 /// Reads all files, and replays what a server would: FileTxnSnapLog.restore, FileTxnIterator and
 /// QuorumPeer.loadDataBase of 3.4.13, 3.8.0 and 3.9.3. Repairs nothing. Keeps the tree in memory.
-/// Throws Error if a file cannot be read or two logs tell different things; Cancelled.
+/// Throws Error if a file cannot be read; Cancelled.
 FileCheckResult check_files(const DataFiles& files, const FileCheckPlan& plan);
 
 }  // namespace zksh

@@ -1,7 +1,6 @@
 // TransactionReader: the transactions of many logs, in order, each once.
 #include "txnlog/transaction_reader.h"
 
-#include "base/error.h"
 #include "base/number.h"
 
 #include <fmt/core.h>
@@ -206,10 +205,12 @@ void TransactionReader::drop_repeated(const Source& chosen) {
   for (auto& source : sources_) {
     if (&source == &chosen || !source.record || zxid_of(source.record->body) != zxid) continue;
     if (!same_transaction(source.record->body, chosen.record->body))
-      throw Error(fmt::format(
-          "{} and {} tell different things of {}: they are not of the same ensemble, or one has "
-          "what was never agreed on; name the files of one server",
-          chosen.log->path(), source.log->path(), zxid_text(zxid)));
+      throw Contradiction(
+          chosen.log->path(),
+          fmt::format("{} and {} tell different things of {}: they are not of the same ensemble, "
+                      "or one has what was never agreed on",
+                      chosen.log->path(), source.log->path(), zxid_text(zxid)),
+          zxid);
     passed_over_ += source.record->whole.size();
     source.record.reset();
   }

@@ -1,9 +1,12 @@
 // TransactionReader: the transactions of many logs, in order, each once.
 #pragma once
 
+#include "base/error.h"
 #include "txnlog/data_files.h"
 #include "txnlog/log_file.h"
 #include "txnlog/transaction.h"
+
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +24,33 @@ namespace zksh {
 /// agreed on is passed over.
 class TransactionReader {
  public:
+  /// Two logs have different transactions of one zxid.
+  class Contradiction : public Error {
+   public:
+    Contradiction(std::string file, const std::string& problem, std::int64_t zxid)
+        : Error(fmt::format("{}; {}", problem, remedy)),
+          file_(std::move(file)),
+          problem_(problem),
+          zxid_(zxid) {}
+
+    const std::string& file() const { return file_; }
+    const std::string& problem() const { return problem_; }
+    std::int64_t zxid() const { return zxid_; }
+    static constexpr std::string_view remedy = "name the files of one server";
+
+   private:
+    std::string file_;
+    std::string problem_;
+    std::int64_t zxid_;
+  };
+
   /// Begins with the log that may have this zxid or, if there is none before it, with the first.
   /// `files` must outlive it. `report` is called for damage and gaps, before what follows them.
   TransactionReader(const DataFiles& files, std::int64_t from, LogFile::Report report);
 
   /// Reads the next transaction into `txn`, whose texts are valid until the next call; false at the
   /// end. `follows`: the last log may be growing; then call it again later, after
-  /// DataFiles::refresh. Throws Error if two logs tell different things, or one cannot be read.
+  /// DataFiles::refresh. Throws Contradiction, and Error if a log cannot be read.
   bool next(LoggedTransaction& txn, bool follows = false);
 
   /// Where the last transaction stood: the file, offset, and its bytes with their frame.

@@ -75,6 +75,8 @@ CASES = {
     "no readable snapshot": ({**SOUND, "snapshot.2": snapshot(node("/a"), wrong=1)}, 1, "Not able to find valid snapshots"),
     "an older snapshot": ({**SOUND, "snapshot.3": snapshot(node("/a"), wrong=1)}, 1, "a wrong checksum"),
     "a snapshot that is cut off": ({**SOUND, "snapshot.2": SNAPSHOT[:-3]}, 1, "No snapshot found, but there are log entries"),
+    "such a snapshot, and nothing else": ({"snapshot.2": SNAPSHOT[:-3]}, 1, "start with an empty tree"),
+    "logs that contradict each other": ({**SOUND, "log.3": log(set_data(3, "/a", "other", 2), create(4, "/c"))}, 1, "tell different things of 0x3"),
     "no snapshot": ({"log.1": log(*BODIES)}, 1, "No snapshot found, but there are log entries"),
     "a container and no snapshot": ({"log.1": log(BODIES[0], create(2, "/c", kind=CREATE_CONTAINER))}, 1, "start it once with -D"),
     "a node without its parent": ({**SOUND, "snapshot.2": snapshot(node("/a"), node("/x/y"))}, 1, "unable to find parent /x of path /x/y"),
