@@ -34,12 +34,15 @@ void declare(Options& o, Args& a) {
   o.suggest_after(setting_choices());
 }
 
-/// As much of the help as fits on the line after `columns` columns.
+/// As many words of the help as fit on the line after `columns` columns; none if that tells
+/// nothing.
 std::string in_short(const Context& cx, std::string_view help, std::size_t columns) {
   const auto sentence = help.substr(0, help.find_first_of(".:;"));
   if (!cx.out.style().out_is_terminal) return std::string(sentence);
+  constexpr std::size_t least = 20;
   const auto room = terminal_size().columns;
-  return cut_to_width(sentence, room - std::min(room, columns), cut_mark());
+  if (room < columns + least) return {};
+  return cut_after_word(sentence, room - columns, cut_mark());
 }
 
 void print_setting(Context& cx, const Settings::Description& setting, std::size_t widest,

@@ -13,8 +13,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.instead_of("-r", "`deleteall` deletes the nodes below, too");
-  o.instead_of("-R", "`deleteall` deletes the nodes below, too");
+  o.instead_of("-r,-R", "`deleteall` deletes the nodes below, too");
   o.instead_of("-f", "`deleteall -y` deletes the nodes below, too, and asks nothing");
   o.number("-v,--version", a.version, "version",
            "Delete only if this is the data version; -1 matches any.");

@@ -50,10 +50,7 @@ std::string line_for(const std::string& command, const std::string& path) {
 
 void declare(Options& o, Args& a) {
   declare_node_filter(o, a.filter);
-  o.instead_of("-mtime", "-newer 7d and -older 7d go by the last write");
-  o.instead_of("-mmin", "-newer 7d and -older 7d go by the last write");
-  o.instead_of("-ctime", "-newer 7d and -older 7d go by the last write");
-  o.instead_of("-atime", "-newer 7d and -older 7d go by the last write");
+  o.instead_of("-mtime,-mmin,-ctime,-atime", "-newer 7d and -older 7d go by the last write");
   o.instead_of("-size", "-min-size 10k and -max-size 1M limit the size");
   o.instead_of("-path", "-regex '/app/.*/db' matches whole paths");
   o.instead_of("-print", "paths are printed anyway");

@@ -32,16 +32,13 @@ void declare(Options& o, Args& a) {
   o.number("-d,--depth", a.depth, "depth", "Search at most this deep; 0 is the path itself.");
   o.text("pattern", a.pattern, "A regular expression in RE2's syntax, which is close to Perl's.");
   declare_walk(o, a.walk);
-  o.instead_of("-r", "the whole subtree is searched anyway");
-  o.instead_of("-R", "the whole subtree is searched anyway");
+  o.instead_of("-r,-R", "the whole subtree is searched anyway");
   o.instead_of("-E", "the pattern is a regular expression anyway");
   o.instead_of("-P", "the pattern is close to Perl's anyway");
   o.instead_of("-v", "`grep . /app | grep -v TEXT` leaves lines out");
   o.instead_of("-w", "\\bword\\b matches a whole word");
   o.instead_of("-q", "the status tells: 0 if something matches, 1 if nothing does");
-  o.instead_of("-A", "`get PATH` shows the whole value");
-  o.instead_of("-B", "`get PATH` shows the whole value");
-  o.instead_of("-C", "`get PATH` shows the whole value");
+  o.instead_of("-A,-B,-C", "`get PATH` shows the whole value");
 }
 
 /// Prints the matches in each value.

@@ -44,8 +44,7 @@ void declare(Options& o, Args& a) {
   o.flag("-S,--by-size", a.by_size, "With -l: the largest value first.");
   o.legacy().flag("-?", a.option_list, "Print zkCli's option summary before the result.");
   o.instead_of("-1", "one name a line is what `ls -o plain` prints");
-  o.instead_of("-a", "no node is hidden");
-  o.instead_of("-A", "no node is hidden");
+  o.instead_of("-a,-A", "no node is hidden");
   o.instead_of("-r", "-R lists the whole subtree");
   o.instead_of("-d", "`stat` shows the node itself");
   declare_work_limits(o, a.limits);

@@ -277,6 +277,15 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   return result;
 }
 
+std::string cut_after_word(std::string_view text, std::size_t columns, std::string_view mark) {
+  const auto wide = text_width(mark);
+  if (columns <= wide || text_width(text) <= columns) return cut_to_width(text, columns, mark);
+  auto begin = wrapped(text, columns - wide);
+  begin.resize(begin.find_last_not_of(",:;", begin.find('\n') - 1) + 1);
+  begin += mark;
+  return cut_to_width(begin, columns, mark);
+}
+
 std::string escape_for_terminal(std::string_view bytes, bool keep_lines) {
   if (is_printable_ascii(bytes)) return std::string(bytes);
   std::string text;

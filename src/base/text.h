@@ -45,6 +45,9 @@ std::string cut_to_width(std::string_view text, std::size_t columns, std::string
 /// is wider than that stays whole.
 std::string wrapped(std::string_view text, std::size_t columns);
 
+/// The text if it fits, else as many of its first words as do before `mark`.
+std::string cut_after_word(std::string_view text, std::size_t columns, std::string_view mark = "…");
+
 /// The beginning of the character that the byte at `at` is part of.
 std::size_t character_begin(std::string_view text, std::size_t at);
 

@@ -252,6 +252,12 @@ std::vector<Argument> Command::arguments() const {
   return options.arguments();
 }
 
+std::vector<ForeignOptions> Command::foreign_options() const {
+  Options options;
+  const auto args = declare(options);
+  return options.foreign();
+}
+
 const Command* command_named(std::string_view name) {
   for (const Command* command : all_commands())
     if (command->name == name ||

@@ -243,6 +243,8 @@ struct Command : CommandText {
 
   /// The arguments as declared, including those that all commands have.
   std::vector<Argument> arguments() const;
+  /// Options of others that it has no use for, with what there is instead.
+  std::vector<ForeignOptions> foreign_options() const;
   /// The arguments, for a usage line.
   std::string syntax() const { return syntax_of(arguments()); }
 

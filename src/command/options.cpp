@@ -82,14 +82,24 @@ std::string unknown_option_text(const std::vector<Argument>& arguments, const st
                      may_be_value ? " (to use it as a value, put -- before it)" : "");
 }
 
-using Remedies = std::map<std::string, std::string, std::less<>>;
+/// What to say about an option; empty if nothing is known of it.
+std::string_view remedy_for(const std::vector<ForeignOptions>& foreign, std::string_view option) {
+  for (const auto& [names, remedy] : foreign)
+    if (std::ranges::find(names, option) != names.end()) return remedy;
+  return {};
+}
 
-/// Of the option that a word names, or of a letter behind its dash.
-Remedies::const_iterator remedy_for(const Remedies& remedies, const std::string& word) {
-  auto found = remedies.find(word.substr(0, word.find('=')));
-  for (std::size_t i = 1; found == remedies.end() && i < word.size() && word[1] != '-'; ++i)
-    found = remedies.find(std::string{'-', word[i]});
-  return found;
+/// About a word that is no option of the command's: about the option that it names elsewhere, or
+/// about a letter behind its dash.
+std::string foreign_option_text(const std::vector<ForeignOptions>& foreign,
+                                const std::string& word) {
+  auto option = word.substr(0, word.find('='));
+  auto remedy = remedy_for(foreign, option);
+  for (std::size_t i = 1; remedy.empty() && i < word.size() && word[1] != '-'; ++i) {
+    option = {'-', word[i]};
+    remedy = remedy_for(foreign, option);
+  }
+  return remedy.empty() ? "" : fmt::format("unknown option {}; {}", option, remedy);
 }
 
 struct UnknownOption {
@@ -99,7 +109,8 @@ struct UnknownOption {
 
 /// The first word that names no option of the command.
 std::optional<UnknownOption> unknown_option(const std::vector<Argument>& arguments,
-                                            const GivenWords& given, const Remedies& remedies,
+                                            const GivenWords& given,
+                                            const std::vector<ForeignOptions>& foreign,
                                             bool as_zkcli) {
   if (!given.unknown.empty()) return UnknownOption{given.unknown.front(), given.before_unknown};
   for (std::size_t i = 0; i < given.positionals.size(); ++i) {
@@ -109,7 +120,7 @@ std::optional<UnknownOption> unknown_option(const std::vector<Argument>& argumen
     const auto* const first = i == 0 ? positional_at(arguments, 0) : nullptr;
     const bool is_node = first && (first->kind == Argument::Kind::NodePath ||
                                    first->kind == Argument::Kind::NodePaths);
-    if (is_node || (!as_zkcli && remedies.contains(word))) return UnknownOption{word, i};
+    if (is_node || (!as_zkcli && !remedy_for(foreign, word).empty())) return UnknownOption{word, i};
   }
   return std::nullopt;
 }
@@ -224,8 +235,8 @@ struct Options::Impl {
   std::vector<WordTaker> takers;  ///< in the order of `arguments`
   std::vector<std::string>* program = nullptr;
   std::vector<std::string> surplus;
-  Argument next{};      ///< what the next declared argument is marked as
-  Remedies remedies{};  ///< see instead_of
+  Argument next{};  ///< what the next declared argument is marked as
+  std::vector<ForeignOptions> foreign{};
 
   Argument& add(Argument::Kind kind, std::string_view names, std::string_view value,
                 std::string_view help, WordTaker take) {
@@ -354,8 +365,8 @@ void Options::program(std::vector<std::string>& target, std::string_view help) {
   impl_->add(Argument::Kind::Program, "program", {}, help, {}).marked = marked;
 }
 
-void Options::instead_of(std::string_view option, std::string_view remedy) {
-  impl_->remedies.emplace(option, remedy);
+void Options::instead_of(std::string_view options, std::string_view remedy) {
+  impl_->foreign.push_back({.names = split(options, ','), .remedy = remedy});
 }
 
 void Options::parse(const std::vector<std::string>& words, const std::vector<bool>& quoted,
@@ -363,12 +374,10 @@ void Options::parse(const std::vector<std::string>& words, const std::vector<boo
   auto given = given_words(impl_->arguments, words, quoted);
   for (auto& option : given.options)
     if (as_zkcli && option.apart) option.value = without_quotes(*option.value);
-  if (const auto unknown = unknown_option(impl_->arguments, given, impl_->remedies, as_zkcli)) {
+  if (const auto unknown = unknown_option(impl_->arguments, given, impl_->foreign, as_zkcli)) {
     const auto& [word, before] = *unknown;
-    const auto remedy = remedy_for(impl_->remedies, word);
-    throw UsageError(remedy == impl_->remedies.end()
-                         ? unknown_option_text(impl_->arguments, word, before)
-                         : fmt::format("unknown option {}; {}", remedy->first, remedy->second));
+    const auto text = foreign_option_text(impl_->foreign, word);
+    throw UsageError(text.empty() ? unknown_option_text(impl_->arguments, word, before) : text);
   }
   check_options(impl_->arguments, given, as_zkcli);
   check_word_count(impl_->arguments, given);
@@ -389,5 +398,6 @@ std::vector<std::string> Options::program_words() const {
 }
 
 const std::vector<Argument>& Options::arguments() const { return impl_->arguments; }
+const std::vector<ForeignOptions>& Options::foreign() const { return impl_->foreign; }
 
 }  // namespace zksh

@@ -80,6 +80,12 @@ std::string syntax_of(std::span<const Argument> arguments);
 /// records the description. "-s,--stat" declares an option, a bare name such as "path" a
 /// positional. A long option of zkCli such as "-add" works with one dash or two. What is bound to
 /// std::optional may be left out; if it is given twice, the first counts.
+/// Options of a command's namesake in other tools, with what there is instead.
+struct ForeignOptions {
+  std::vector<std::string_view> names;
+  std::string_view remedy;
+};
+
 class Options {
  public:
   Options();
@@ -173,8 +179,9 @@ class Options {
   /// an earlier argument, as for env(1) or timeout(1). `--` may precede it, and must if an earlier
   /// argument is optional or takes all remaining words.
   void program(std::vector<std::string>& target, std::string_view help);
-  /// What to say about an option that the command lacks, but a namesake elsewhere has.
-  void instead_of(std::string_view option, std::string_view remedy);
+  /// What to say about options ("-mtime,-mmin") that the command lacks, but a namesake elsewhere
+  /// has.
+  void instead_of(std::string_view options, std::string_view remedy);
   /// Options that this syntax of zkCli has lose the names that it lacks.
   void keep_names_in(std::string_view syntax);
   /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
@@ -200,6 +207,7 @@ class Options {
   std::vector<std::string> program_words() const;
 
   const std::vector<Argument>& arguments() const;
+  const std::vector<ForeignOptions>& foreign() const;
 
  private:
   struct Impl;

@@ -427,7 +427,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, const O
             "-Djute.maxbuffer={}",
             sandbox->max_buffer());
       if (!arguments.quiet)
-        out.err_line("sandbox: {} at {}{} (from another terminal: zksh -s {})",
+        out.err_line("sandbox: {} at {}{} (from another terminal: `zksh -s {}`)",
                      counted(static_cast<std::size_t>(servers), "private server"),
                      sandbox->connect_string(), as_of, sandbox->connect_string());
       return status::ok;

@@ -124,8 +124,8 @@ Shell::~Shell() {
 int Shell::run() {
   if (!is_drop_in())
     around_.services.queue.add(
-        Stream::Err,
-        fmt::format("zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION));
+        Stream::Err, news_for_terminal(fmt::format(
+                         "zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION)));
   keep_connected();
   first_prompt_by_ = Clock::now() + std::chrono::milliseconds(200);
   LoopEvents events;

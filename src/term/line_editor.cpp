@@ -33,14 +33,6 @@ namespace {
 constexpr std::string_view erase_to_end_of_row = "\033[K";
 constexpr std::string_view erase_below = "\033[J";
 
-/// The text if it fits, else as many of its first words as do.
-std::string cut_after_word(const std::string& text, std::size_t columns) {
-  if (text_width(text) <= columns) return text;
-  auto begin = wrapped(text, columns - 1);
-  begin.resize(begin.find_last_not_of(",:;", begin.find('\n') - 1) + 1);
-  return cut_to_width(begin + "…", columns);
-}
-
 /// A line for each meaning; empty if there is too little room.
 std::string described_list(const std::vector<Completion::Described>& described, ScreenSize screen) {
   constexpr std::size_t least_meaning = 24;

@@ -75,5 +75,15 @@ TEST(Wrapped, BreaksBetweenWords) {
   EXPECT_EQ(wrapped("", 8), "");
 }
 
+TEST(CutAfterWord, KeepsWholeWordsAndNoPunctuationBeforeTheMark) {
+  EXPECT_EQ(cut_after_word("one two", 7), "one two");
+  EXPECT_EQ(cut_after_word("one, two three", 12), "one, two…");
+  EXPECT_EQ(cut_after_word("one, two three", 7), "one…");
+  EXPECT_EQ(cut_after_word("one two three", 10, "..."), "one two...");
+  EXPECT_EQ(cut_after_word("everything", 6), "every…") << "no word fits";
+  EXPECT_EQ(cut_after_word("one two", 1), "…");
+  EXPECT_EQ(cut_after_word("one two", 0), "");
+}
+
 }  // namespace
 }  // namespace zksh
