@@ -330,6 +330,8 @@ class Client {
   /// The time before which no server can expire the session. Requests extend it as described in
   /// session_lease.h.
   virtual Lease lease() = 0;
+  /// The end of that, for conditions: true after an answer that extends it.
+  virtual BootClock::time_point lease_end(const Monitor::Held& held) = 0;
   /// Whether at least `reserve` of the lease will always be left, if from now on requests are sent
   /// as LeaseRenewal says for a holder, and are answered in time (LeaseRenewal::longest_answer).
   /// False if there is no session.

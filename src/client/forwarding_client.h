@@ -50,6 +50,9 @@ class ForwardingClient : public Client {
   int negotiated_timeout() override { return inner_.negotiated_timeout(); }
   std::optional<std::chrono::nanoseconds> round_trip() override { return inner_.round_trip(); }
   Lease lease() override { return inner_.lease(); }
+  BootClock::time_point lease_end(const Monitor::Held& held) override {
+    return inner_.lease_end(held);
+  }
   bool lease_lasts(BootClock::duration reserve) override { return inner_.lease_lasts(reserve); }
   std::vector<Identity> identities() override { return inner_.identities(); }
   std::vector<Credential> credentials() override { return inner_.credentials(); }

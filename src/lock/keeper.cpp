@@ -249,12 +249,12 @@ class LockKeeper {
             const auto& wishes = lock_.wishes_(held);
             // `connect` replaces the session by one that is connected already.
             return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
-                   has_been_checked(held) || has_been_read(held) ||
+                   has_been_checked(held) || has_been_read(held) || is_extended(held) ||
                    client_.state(held) != SessionState::Connected ||
                    client_.session_id(held) != session_;
           },
           wait_until(due));
-      note_shorter_lease();
+      note_lease();
       // Checked before anything else, in case the whole process was suspended.
       if (too_late()) {
         lose_unproven();
@@ -292,6 +292,13 @@ class LockKeeper {
     }
   }
 
+  /// By the answer to a check that was sent before the lock was held. LockNodes has counted on it,
+  /// and far from the servers the first own answer may be later than the program's deadline.
+  bool is_extended(const Monitor::Held& held) const {
+    const auto& status = lock_.status_(held);
+    return !proven_ && status.stage == LockStage::Held &&
+           client_.lease_end(held) > status.lease.end;
+  }
   bool has_been_checked(const Monitor::Held& held) const {
     return !proofs_.empty() && (*proofs_.front()->answer)(held);
   }
@@ -329,7 +336,7 @@ class LockKeeper {
           return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
         },
         wait_until(safe_until()));
-    note_shorter_lease();
+    note_lease();
     if (too_late()) lose_unproven();
   }
 
@@ -398,15 +405,18 @@ class LockKeeper {
       take_note_of_lease();
   }
 
-  /// A server that resumed the session may have granted less than those before.
-  void note_shorter_lease() {
+  /// A server that resumed the session may have granted less than those before. Longer ones than
+  /// is_extended tells of come with the own checks, which also show that the nodes exist.
+  void note_lease() {
     const auto lease = client_.lease();
-    if (client_.session_id() != session_ || lease.end >= safe_until()) return;
+    const bool longer = !proven_ && lock_.status().stage == LockStage::Held;
+    if (client_.session_id() != session_ || (lease.end >= safe_until() && !longer)) return;
     if (lease.timeout < lock_.status().lease.timeout) renew_from(BootClock::now());
     change([&](LockStatus& status) { status.lease = lease; });
   }
 
   void take_note_of_lease() {
+    proven_ = true;
     const auto lease = client_.lease();
     // In this order: the lease belonged to the session that still exists.
     if (client_.session_id() != session_) return;
@@ -536,6 +546,7 @@ class LockKeeper {
   std::deque<std::shared_ptr<const LockChecks::Check>> proofs_{};  ///< not answered yet
   std::vector<Pending<Node>> reads_{};                             ///< of a look, likewise
   bool looked_ = false;  ///< its nodes were read, and are watched
+  bool proven_ = false;  ///< an own check was answered
   std::string lost_;     ///< why it is lost; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };

@@ -216,6 +216,11 @@ Lease Session::lease() {
           .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(lease->timeout())};
 }
 
+BootClock::time_point Session::lease_end(const Monitor::Held&) {
+  const auto open = state_->open_handle();
+  return open && open->lease ? open->lease->end() : BootClock::time_point();
+}
+
 bool Session::lease_lasts(BootClock::duration reserve) {
   const auto lease = present_lease();
   return lease && lease->lasts(BootClock::now(), reserve,

@@ -111,6 +111,7 @@ class Session final : public Client {
   int negotiated_timeout() override;
   std::optional<std::chrono::nanoseconds> round_trip() override;
   Lease lease() override;
+  BootClock::time_point lease_end(const Monitor::Held& held) override;
   bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;

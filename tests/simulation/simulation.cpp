@@ -58,6 +58,7 @@ struct Plan {
   bool many_watches = false;
   bool rivals = false;  ///< contenders in another process
   Time lateness = 0;
+  Time limit = 0;  ///< if set, without faults: the time to servers, about the longest for a lock
 };
 
 Plan plan_of(Dice& d) {
@@ -100,6 +101,15 @@ Plan plan_of(Dice& d) {
   plan.by_name = d.happens(0.3);
   plan.rivals = plan.lockers > 0 && d.happens(0.6);
   plan.lateness = plan.faults ? d.delay(0, 20 * millisecond) : least * millisecond / 400;
+  if (!plan.faults && d.happens(0.5)) {
+    const auto granted =
+        std::min(plan.timeout_ms, std::ranges::min(e.longest_timeouts)) * millisecond;
+    constexpr Time nearest = 34;
+    constexpr Time farthest = 26;
+    plan.limit = granted / nearest + d.number(granted / farthest - granted / nearest);
+    e.lag = std::min(e.lag, granted / 400);
+    e.longest_lag = std::min(e.longest_lag, granted / 200);
+  }
   plan.many_watches = plan.faults && d.happens(0.1);
   constexpr std::int32_t short_request = 160 * 1024;
   if (plan.many_watches) e.longest_request = short_request;
@@ -245,6 +255,10 @@ class Run {
       auto& p = path(host, s);
       p.delay = delay + d.number(delay / 2);
       p.jitter = d.delay(microsecond, plan_.faults ? delay : delay / 4);
+      if (plan_.limit > 0) {
+        p.delay = plan_.limit;
+        p.jitter = d.number(plan_.limit / 20);
+      }
       p.in_pieces = d.happens(0.2);
     }
   }

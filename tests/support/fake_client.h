@@ -97,6 +97,7 @@ class FakeClient final : public Client {
     return far_ ? std::chrono::seconds(1) : std::chrono::nanoseconds(1);
   }
   Lease lease() override;
+  BootClock::time_point lease_end(const Monitor::Held& /*held*/) override { return {}; }
   bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override { return {}; }
   void fail_authentication() override;
