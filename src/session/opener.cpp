@@ -14,11 +14,16 @@ namespace zksh {
 
 namespace {
 
+/// How long to wait for an answer on a connection of its own: two round trips, or with TLS four,
+/// beside the server's own time.
+std::chrono::nanoseconds patience_at(std::optional<std::chrono::nanoseconds> round_trip) {
+  return std::chrono::seconds(1) + 4 * round_trip.value_or(std::chrono::nanoseconds(0));
+}
+
 /// What a server answers to a four-letter word; empty: nothing. `hosts`: what the user calls it.
-/// Blocks for a second at most. Throws Cancelled.
+/// Blocks for `patience` at most. Throws Cancelled.
 std::string ask_word(const ServerAddress& server, std::string word, std::vector<std::string> hosts,
-                     const std::stop_token& stop) {
-  constexpr std::chrono::seconds patience{1};
+                     std::chrono::nanoseconds patience, const std::stop_token& stop) {
   constexpr std::size_t longest_answer = 65536;
   const auto answers =
       inquire({{.server = server, .word = std::move(word), .names = std::move(hosts)}},
@@ -35,10 +40,10 @@ std::chrono::milliseconds tick_in(std::string_view answer) {
 }
 
 /// What these servers, with numeric addresses, answer to a short request, by their addresses.
-/// Blocks for a second at most. Throws Cancelled.
+/// Blocks for `patience` at most. Throws Cancelled.
 std::map<std::string, std::string> ask_all(const AddressNames& servers, const std::string& word,
+                                           std::chrono::nanoseconds patience,
                                            const std::stop_token& stop) {
-  constexpr std::chrono::seconds patience{1};
   constexpr std::size_t longest_answer = 256;
   std::vector<ServerQuestion> questions;
   for (auto at = servers.begin(); at != servers.end();) {
@@ -208,8 +213,8 @@ void Session::ask_for_tick(const std::stop_token& stop) {
   const auto on = open_handle();
   const auto address = address_of_server(on.get());
   if (!address) return;
-  const auto answer =
-      ask_word(address->server(), "conf", on->hosts_of(address->server().text()), stop);
+  const auto answer = ask_word(address->server(), "conf", on->hosts_of(address->server().text()),
+                               patience_at(round_trip()), stop);
   if (answer.empty()) return;  // it is asked again
   monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick_in(answer); });
 }
@@ -222,7 +227,7 @@ void Session::ask_for_modes(const std::stop_token& stop) {
   });
   if (servers.empty()) return;
   std::set<std::string> found;
-  for (const auto& [server, answer] : ask_all(servers, "isro", stop))
+  for (const auto& [server, answer] : ask_all(servers, "isro", patience_at(round_trip()), stop))
     if (answer == "rw") found.insert(server);
   monitor_.with_lock([&](const Monitor::Held&) { known_servers().writable = std::move(found); });
 }
@@ -241,7 +246,8 @@ void Session::ask_for_zxid(const std::stop_token& stop) {
   });
   if (servers.empty()) return;
   std::optional<std::int64_t> last;
-  for (const auto& [server, answers] : ask_all(servers, short_session(timeout), stop))
+  for (const auto& [server, answers] :
+       ask_all(servers, short_session(timeout), patience_at(round_trip()), stop))
     last = std::max(last, zxid_in(answers));
   if (!last) return;
   monitor_.with_lock([&](const Monitor::Held&) {
@@ -285,7 +291,8 @@ void Session::ask_for_version(const std::stop_token& stop) {
   });
   if (address.empty()) return;
   const auto server = parse_connect_string(address).servers.front();
-  const auto answer = ask_word(server, "srvr", on->hosts_of(address), stop);
+  const auto answer =
+      ask_word(server, "srvr", on->hosts_of(address), patience_at(round_trip()), stop);
   monitor_.change([&](const Monitor::Held&) {
     if (on->lost != lost || on->address != address) return;
     const bool is_silent = answer.empty() || is_not_serving(answer);
