@@ -93,7 +93,7 @@ class MultiLock(LockTest):
         for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "1s"))):
             with self.subTest(way=way, options=options):
                 us = self.multilock(*way, *options, "/a", "/b", "--", "true")
-                self.assert_ends(us, 75, "(?m)^/b .* held by host=.*cmd=\"cat\"")
+                self.assert_ends(us, 75, r"(?m)^/b .*: it is held by \S+@\S+ \d+ cat$")
                 self.assert_free("/a")
 
     def test_one_is_lost(self):
