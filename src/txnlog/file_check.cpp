@@ -348,14 +348,13 @@ class Checker {
         other_files, ends ? "without this file, " : "");
   }
 
-  /// Of each version, whether it has a snapshot to begin with.
+  /// Of each version, whether it has a snapshot to begin with. Without logs none can miss one.
   void check_bases(bool tried) {
     if (files_.logs().empty() && files_.snapshots().empty()) return;
     const bool first = files_.snapshots().empty() && begins_with_first(files_);
     std::vector<std::string_view> refuse;
     for (auto& release : releases_) {
       if (release.base || !is_judged(release)) continue;
-      // Without logs there is nothing that they could miss.
       if (tried || (release.needs_snapshot && !files_.logs().empty())) {
         release.starts = false;
         refuse.push_back(release.name);
@@ -453,7 +452,7 @@ class Checker {
            .from = found.zxid(),
            .to = found.zxid(),
            .problem = found.problem(),
-           .remedy = std::string(found.remedy)});
+           .remedy = std::string(TransactionReader::Contradiction::remedy)});
       return false;
     }
   }
