@@ -126,7 +126,7 @@ class Hints(HintTest):
         rows = wrapped(self.prompt(0) + " " + text, 40)
         # Three columns are left in the last row: a blank, an ellipsis, and the one that stays free.
         screen.wait_for(lambda s: s.lines()[-len(rows):] == [*rows[:-1], rows[-1] + " …"])
-        self.assertEqual(screen.lines(history=True)[0], "zksh 0.2.0. `help` lists the commands; C")
+        self.assertEqual(screen.lines(history=True)[0], "zksh 0.2.0. `help` lists the commands;")
 
     def test_switched_off(self):
         for how in ("NO_COLOR=1", "TERM=dumb"):
