@@ -53,6 +53,14 @@ std::string delete_body(std::int64_t zxid, const std::string& path) {
   return txn_body(zxid, 2, jute_text(path));
 }
 
+LoggedTransaction parsed(const std::string& body) {
+  static std::string kept;
+  kept = body;
+  LoggedTransaction txn;
+  if (!parse_transaction(kept, txn)) throw std::runtime_error("no transaction: " + body);
+  return txn;
+}
+
 std::string log_record(const std::string& body) {
   return jute_long(adler32_of(body)) + jute_text(body) + 'B';
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "txnlog/log_file.h"
+#include "txnlog/transaction.h"
 
 #include <cstdint>
 #include <string>
@@ -26,6 +27,8 @@ std::string set_body(std::int64_t zxid, const std::string& path, const std::stri
                      int version);
 std::string delete_body(std::int64_t zxid, const std::string& path);
 
+/// What a body says, which must be right. Its texts hold until the next call.
+LoggedTransaction parsed(const std::string& body);
 /// A record with its checksum, length and end mark.
 std::string log_record(const std::string& body);
 /// A log of these bodies, and `zeros` after them.

@@ -13,24 +13,27 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-Clock::time_point at(int ms) { return Clock::time_point(1h + std::chrono::milliseconds(ms)); }
+Clock::time_point drawn_at(int ms) { return Clock::time_point(1h + std::chrono::milliseconds(ms)); }
 
-ContenderTurn turn(std::size_t contender, int asked, int acquired, int releasing) {
+ContenderTurn drawn_turn(std::size_t contender, int asked, int acquired, int releasing) {
   return {.contender = contender,
-          .asked = at(asked),
-          .acquired = at(acquired),
-          .releasing = at(releasing),
-          .released = at(releasing)};
+          .asked = drawn_at(asked),
+          .acquired = drawn_at(acquired),
+          .releasing = drawn_at(releasing),
+          .released = drawn_at(releasing)};
 }
 
 ContentionResult result(std::vector<ContenderTurn> turns, int ended) {
-  return {
-      .turns = std::move(turns), .began = at(0), .ended = at(ended), .events = {}, .failure = {}};
+  return {.turns = std::move(turns),
+          .began = drawn_at(0),
+          .ended = drawn_at(ended),
+          .events = {},
+          .failure = {}};
 }
 
 TEST(ContentionDrawing, WaitsAndHoldsAreWhereTheyWere) {
-  const auto lines = draw_contention(result({turn(0, 0, 0, 9), turn(1, 0, 10, 19)}, 20), 2,
-                                     {.columns = 24, .rows = 10, .ascii = true});
+  const auto lines = draw_contention(result({drawn_turn(0, 0, 0, 9), drawn_turn(1, 0, 10, 19)}, 20),
+                                     2, {.columns = 24, .rows = 10, .ascii = true});
   EXPECT_THAT(lines, ElementsAre("#1 ##########",            //
                                  "#2 ----------##########",  //
                                  "   0               20ms",  //
@@ -38,21 +41,21 @@ TEST(ContentionDrawing, WaitsAndHoldsAreWhereTheyWere) {
 }
 
 TEST(ContentionDrawing, UtfEightHasBlocks) {
-  const auto lines = draw_contention(result({turn(0, 0, 10, 19)}, 20), 1, {.columns = 24});
+  const auto lines = draw_contention(result({drawn_turn(0, 0, 10, 19)}, 20), 1, {.columns = 24});
   EXPECT_EQ(lines[0], "#1 ··········██████████");
   EXPECT_EQ(lines[2], "   · waits   █ holds");
 }
 
 TEST(ContentionDrawing, AHoldIsSeenHoweverShort) {
-  const auto lines = draw_contention(result({turn(0, 0, 500, 500)}, 1000), 1,
+  const auto lines = draw_contention(result({drawn_turn(0, 0, 500, 500)}, 1000), 1,
                                      {.columns = 14, .rows = 10, .ascii = true});
   EXPECT_EQ(lines[0], "#1 -----#");
 }
 
 TEST(ContentionDrawing, ReadersAndLossesHaveSignsOfTheirOwn) {
-  auto reader = turn(0, 0, 2, 9);
+  auto reader = drawn_turn(0, 0, 2, 9);
   reader.mode = LockMode::Shared;
-  auto loser = turn(1, 0, 2, 5);
+  auto loser = drawn_turn(1, 0, 2, 5);
   loser.lost = true;
   const auto lines =
       draw_contention(result({reader, loser}, 10), 2, {.columns = 14, .rows = 10, .ascii = true});
@@ -62,7 +65,7 @@ TEST(ContentionDrawing, ReadersAndLossesHaveSignsOfTheirOwn) {
 }
 
 TEST(ContentionDrawing, OneThatGaveUpWaitedUntilTheEnd) {
-  const ContenderTurn waiting{.contender = 0, .asked = at(5)};
+  const ContenderTurn waiting{.contender = 0, .asked = drawn_at(5)};
   const auto lines =
       draw_contention(result({waiting}, 10), 1, {.columns = 14, .rows = 10, .ascii = true});
   EXPECT_EQ(lines[0], "#1      -----");
@@ -71,7 +74,7 @@ TEST(ContentionDrawing, OneThatGaveUpWaitedUntilTheEnd) {
 TEST(ContentionDrawing, OfManyTheFirstTheLastAndSomeBetweenAreDrawn) {
   std::vector<ContenderTurn> turns;
   turns.reserve(1000);
-  for (int i = 0; i < 1000; ++i) turns.push_back(turn(static_cast<std::size_t>(i), 0, i, i));
+  for (int i = 0; i < 1000; ++i) turns.push_back(drawn_turn(static_cast<std::size_t>(i), 0, i, i));
   const auto lines = draw_contention(result(turns, 1000), 1000, {.columns = 80, .rows = 5});
   ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0].substr(0, 5), "   #1");
@@ -83,7 +86,7 @@ TEST(ContentionDrawing, OfManyTheFirstTheLastAndSomeBetweenAreDrawn) {
 TEST(ContentionDrawing, NoLineIsWiderThanTheTerminal) {
   std::vector<ContenderTurn> turns;
   turns.reserve(12);
-  for (int i = 0; i < 12; ++i) turns.push_back(turn(static_cast<std::size_t>(i), 0, i, 1000));
+  for (int i = 0; i < 12; ++i) turns.push_back(drawn_turn(static_cast<std::size_t>(i), 0, i, 1000));
   for (const std::size_t columns : {40U, 80U, 133U}) {
     const auto lines = draw_contention(result(turns, 1000), 12, {.columns = columns});
     const auto widest = std::ranges::max(lines, {}, [](const auto& l) { return text_width(l); });

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using Step = LockDeadlines::Step;
 using Time = BootClock::time_point;
 
-constexpr Time never = Time::max();
+constexpr Time no_time = Time::max();
 constexpr auto session = 30s;
 constexpr auto told_at = 20000ms;    ///< for a lease that ends after 30 s
 constexpr auto killed_at = 23750ms;  ///< likewise
@@ -72,7 +72,7 @@ TEST(LockDeadlines, silence_terminates_then_kills_before_the_watchdog_must) {
   EXPECT_EQ(d.next(safe), at(killed_at));
   EXPECT_EQ(d.step(at(killed_at) - 1ns, safe), Step::None);
   EXPECT_EQ(d.step(at(killed_at), safe), Step::Kill);
-  EXPECT_EQ(d.next(safe), never);
+  EXPECT_EQ(d.next(safe), no_time);
   EXPECT_EQ(d.step(at(60s), safe), Step::None);
 }
 
@@ -105,11 +105,11 @@ TEST(LockDeadlines, kill_does_not_terminate_first) {
 
 TEST(LockDeadlines, warn_never_does_anything_about_a_loss) {
   auto d = deadlines(OnLost::Warn);
-  EXPECT_EQ(d.next(at(30s)), never);
+  EXPECT_EQ(d.next(at(30s)), no_time);
   EXPECT_EQ(d.step(at(29s), at(30s)), Step::None);
   d.lose(at(29s));
   EXPECT_EQ(d.step(at(40s), at(30s)), Step::None);
-  EXPECT_EQ(d.next(at(30s)), never);
+  EXPECT_EQ(d.next(at(30s)), no_time);
 }
 
 TEST(LockDeadlines, a_loss_terminates_at_once_and_kills_after_the_grace) {

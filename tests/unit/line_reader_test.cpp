@@ -16,9 +16,9 @@
 namespace zksh {
 namespace {
 
-class Pipe {
+class TestPipe {
  public:
-  Pipe() {
+  TestPipe() {
     std::array<int, 2> ends{};
     EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
     read_end = Fd(ends[0]);
@@ -33,7 +33,7 @@ class Pipe {
 };
 
 std::vector<std::string> lines_of(const std::string& bytes, LineEnd end = LineEnd::Newline) {
-  Pipe pipe;
+  TestPipe pipe;
   std::jthread writer([&] {
     pipe.send(bytes);
     pipe.write_end.close();
@@ -66,7 +66,7 @@ TEST(LineReader, AByteOrderMarkAtTheBeginningIsSkipped) {
 }
 
 TEST(LineReader, AByteOrderMarkMayComeInPieces) {
-  Pipe pipe;
+  TestPipe pipe;
   LineReader reader(pipe.read_end.get(), false, "a pipe", {});
   for (const auto* piece : {"\xef", "\xbb", "\xbf"}) {
     pipe.send(piece);
@@ -79,7 +79,7 @@ TEST(LineReader, AByteOrderMarkMayComeInPieces) {
 }
 
 TEST(LineReader, KeepsAByteOrderMarkIfTold) {
-  Pipe pipe;
+  TestPipe pipe;
   pipe.send(
       "\xef\xbb\xbf"
       "a\n");
@@ -100,7 +100,7 @@ TEST(LineReader, LinesEndAsInJava) {
 }
 
 TEST(LineReader, ALineThatEndsInAReturnIsThereBeforeWhatFollows) {
-  Pipe pipe;
+  TestPipe pipe;
   LineReader reader(pipe.read_end.get(), false, "a pipe", {}, LineEnd::AsInJava);
   std::string line;
   pipe.send("a\r");
@@ -121,7 +121,7 @@ TEST(LineReader, TakesLinesLongerThanItsBuffer) {
 }
 
 TEST(LineReader, AStopEndsTheWait) {
-  Pipe pipe;
+  TestPipe pipe;
   std::stop_source source;
   LineReader reader(pipe.read_end.get(), false, "a pipe", source.get_token());
   std::jthread stopper([&] { source.request_stop(); });

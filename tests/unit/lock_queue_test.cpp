@@ -1,6 +1,8 @@
 // LockQueue: who precedes whom, and who waits for whom.
 #include "recipes/lock_queue.h"
 
+#include "lock_nodes.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,12 +16,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A guid that is easy to recognise: "a" gives aaaaaaaa-aaaa-….
-std::string guid(char digit) {
-  std::string text(36, digit);
-  for (const std::size_t dash : {8U, 13U, 18U, 23U}) text[dash] = '-';
-  return text;
-}
 std::string node(char contender, std::string_view tag, std::int64_t sequence) {
   return fmt::format("_c_{}-{}{:010}", guid(contender), tag, sequence);
 }

@@ -13,13 +13,12 @@
 namespace zksh {
 namespace {
 
-using Kind = Flaw::Kind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 struct Reading {
   std::vector<std::int64_t> zxids{};
-  std::vector<Kind> flaws{};
+  std::vector<Flaw::Kind> flaws{};
   std::vector<Flaw> all{};
 };
 
@@ -56,7 +55,7 @@ TEST(LogFile, PassesOverOneFlippedByte) {
   bytes[16 + record_size() + 40] ^= 1;
   const auto reading = read(bytes);
   EXPECT_THAT(reading.zxids, ElementsAre(1, 3, 4));
-  ASSERT_THAT(reading.flaws, ElementsAre(Kind::Checksum));
+  ASSERT_THAT(reading.flaws, ElementsAre(Flaw::Kind::Checksum));
   EXPECT_EQ(reading.all[0].offset, 16 + record_size());
   EXPECT_EQ(reading.all[0].bytes, record_size());
   EXPECT_EQ(reading.all[0].after, 1);
@@ -68,7 +67,7 @@ TEST(LogFile, PassesOverTheLastRecord) {
   bytes[16 + record_size() + 40] ^= 1;
   const auto reading = read(bytes);
   EXPECT_THAT(reading.zxids, ElementsAre(1));
-  EXPECT_THAT(reading.flaws, ElementsAre(Kind::Checksum));
+  EXPECT_THAT(reading.flaws, ElementsAre(Flaw::Kind::Checksum));
 }
 
 TEST(LogFile, FindsTheNextRecordBehindABadLength) {
@@ -96,14 +95,14 @@ TEST(LogFile, FindsWhatFollowsAHole) {
 TEST(LogFile, NamesDataAfterTheEnd) {
   const auto reading = read(log_bytes(sets(1, 2), 500) + "no record");
   EXPECT_THAT(reading.zxids, ElementsAre(1, 2));
-  EXPECT_THAT(reading.flaws, ElementsAre(Kind::AfterEnd));
+  EXPECT_THAT(reading.flaws, ElementsAre(Flaw::Kind::AfterEnd));
 }
 
 TEST(LogFile, FindsRecordsAfterZeros) {
   const auto more = log_bytes(sets(7, 8)).substr(16);
   const auto reading = read(log_bytes(sets(1, 2), 700'001) + more);
   EXPECT_THAT(reading.zxids, ElementsAre(1, 2, 7, 8));
-  EXPECT_THAT(reading.flaws, ElementsAre(Kind::AfterEnd));
+  EXPECT_THAT(reading.flaws, ElementsAre(Flaw::Kind::AfterEnd));
 }
 
 TEST(LogFile, ATornTailIsHarmlessBeforeZerosOnly) {
@@ -121,10 +120,11 @@ TEST(LogFile, ATornTailIsHarmlessBeforeZerosOnly) {
 
 TEST(LogFile, AnUnfinishedHeader) {
   for (const std::string bytes : {"", "ZK", "ZKLG\0\0\0\2"}) {
-    EXPECT_THAT(read(bytes).flaws, ElementsAre(bytes.empty() ? Kind::Empty : Kind::NoHeader));
+    EXPECT_THAT(read(bytes).flaws,
+                ElementsAre(bytes.empty() ? Flaw::Kind::Empty : Flaw::Kind::NoHeader));
     EXPECT_THAT(read(bytes, true).flaws, IsEmpty());
   }
-  EXPECT_THAT(read("something else entirely").flaws, ElementsAre(Kind::NotALog));
+  EXPECT_THAT(read("something else entirely").flaws, ElementsAre(Flaw::Kind::NotALog));
 }
 
 TEST(LogFile, ReadsBehindADamagedHeader) {
@@ -133,9 +133,9 @@ TEST(LogFile, ReadsBehindADamagedHeader) {
     bytes.replace(0, damaged, std::string(damaged, damaged == 16 ? '\0' : 'X'));
     const auto reading = read(bytes);
     EXPECT_THAT(reading.zxids, ElementsAre(1, 2, 3));
-    EXPECT_THAT(reading.flaws, ElementsAre(Kind::BadHeader));
+    EXPECT_THAT(reading.flaws, ElementsAre(Flaw::Kind::BadHeader));
   }
-  EXPECT_THAT(read(std::string(1 << 20, '\0')).flaws, ElementsAre(Kind::NoHeader));
+  EXPECT_THAT(read(std::string(1 << 20, '\0')).flaws, ElementsAre(Flaw::Kind::NoHeader));
 }
 
 TEST(LogFile, AValueThatLooksLikeARecordIsNoRecord) {
@@ -156,7 +156,7 @@ TEST(LogFile, ReadsLongRecords) {
 TEST(LogFile, GrowsWhileItIsRead) {
   const LogDirectory directory;
   const auto whole = log_bytes(sets(1, 3));
-  std::vector<Kind> flaws;
+  std::vector<Flaw::Kind> flaws;
   const auto path = directory.write("log.1", "");
   LogFile log(path, [&](const Flaw& flaw) { flaws.push_back(flaw.kind); });
   std::vector<std::int64_t> zxids;

@@ -2,6 +2,7 @@
 #include "session/marshalling.h"
 
 #include "session/reply_validator.h"
+#include "txnlog_files.h"
 
 #include <gtest/gtest.h>
 
@@ -17,9 +18,6 @@ std::string number(std::int64_t value, std::size_t size = 4) {
   std::string bytes(size, '\0');
   put_number(bytes.data(), value, size);
   return bytes;
-}
-std::string text(const std::string& bytes) {
-  return number(static_cast<std::int64_t>(bytes.size())) + bytes;
 }
 std::string part(std::int32_t type, const std::string& rest) {
   return number(type) + '\0' + number(type == -1 ? -1 : 0) + rest;
@@ -43,7 +41,7 @@ const std::vector<ReadOp> three{{What::Value, "/a"}, {What::Names, "/b"}, {What:
 
 TEST(NewerRequests, AMultiReadNamesItsReadsBelowTheChroot) {
   const auto read = [](std::int32_t type, const std::string& path) {
-    return number(type) + '\0' + number(-1) + text(path) + '\0';
+    return number(type) + '\0' + number(-1) + jute_text(path) + '\0';
   };
   EXPECT_EQ(multi_read::request("", three),
             read(4, "/a") + read(8, "/b") + read(4, "/c") + read(8, "/c") + end);
@@ -52,16 +50,16 @@ TEST(NewerRequests, AMultiReadNamesItsReadsBelowTheChroot) {
 }
 
 TEST(NewerRequests, AWatchIsAskedForBelowTheChroot) {
-  EXPECT_EQ(add_watch_request("", "/a", WatchMode::Persistent), text("/a") + number(0));
-  EXPECT_EQ(add_watch_request("/top", "/", WatchMode::Recursive), text("/top") + number(1));
-  EXPECT_EQ(remove_watches_request("/top", "/a"), text("/top/a") + number(3));
-  EXPECT_EQ(watching_request("", "/a"), text("/a") + '\1');
+  EXPECT_EQ(add_watch_request("", "/a", WatchMode::Persistent), jute_text("/a") + number(0));
+  EXPECT_EQ(add_watch_request("/top", "/", WatchMode::Recursive), jute_text("/top") + number(1));
+  EXPECT_EQ(remove_watches_request("/top", "/a"), jute_text("/top/a") + number(3));
+  EXPECT_EQ(watching_request("", "/a"), jute_text("/a") + '\1');
 }
 
 TEST(NewerRequests, EachReadHasItsResult) {
-  const auto answer = part(4, text("one") + stat(3, 0)) +
-                      part(8, number(2) + text("x") + text("y")) +
-                      part(4, number(-1) + stat(0, 1)) + part(8, number(1) + text("z")) + end;
+  const auto answer = part(4, jute_text("one") + stat(3, 0)) +
+                      part(8, number(2) + jute_text("x") + jute_text("y")) +
+                      part(4, number(-1) + stat(0, 1)) + part(8, number(1) + jute_text("z")) + end;
   ASSERT_EQ(flaw(three, answer), "");
   const auto results = multi_read::results(answer, three);
   ASSERT_EQ(results.size(), 3U);
@@ -87,7 +85,7 @@ TEST(NewerRequests, OneThatFailsLeavesTheOthers) {
 }
 
 TEST(NewerRequests, AnswersHaveTheFormOfTheReads) {
-  const auto good = part(4, text("one") + stat(3, 0));
+  const auto good = part(4, jute_text("one") + stat(3, 0));
   const std::vector<ReadOp> one{{What::Value, "/a"}};
   constexpr auto refusal = "an answer that does not match its reads";
   EXPECT_EQ(flaw(one, good + end), "");
@@ -98,7 +96,7 @@ TEST(NewerRequests, AnswersHaveTheFormOfTheReads) {
   EXPECT_EQ(flaw(one, refused(0) + end), refusal) << "a failure without a reason";
   EXPECT_EQ(flaw(one, refused(5) + end), refusal) << "zksh's own codes are no server's";
   EXPECT_EQ(flaw(one, good.substr(0, good.size() - 1)), refusal);
-  EXPECT_EQ(flaw({{What::Names, "/a"}}, part(8, number(1) + text("x/y")) + end), refusal);
+  EXPECT_EQ(flaw({{What::Names, "/a"}}, part(8, number(1) + jute_text("x/y")) + end), refusal);
 }
 
 TEST(NewerRequests, AnswersToOwnRequestsComeInTurn) {
@@ -110,13 +108,15 @@ TEST(NewerRequests, AnswersToOwnRequestsComeInTurn) {
 }
 
 TEST(NewerRequests, EphemeralsAreThoseBelowTheChroot) {
-  const auto answer = number(3) + text("/top/a") + text("/topmost") + text("/top/b/c");
+  const auto answer =
+      number(3) + jute_text("/top/a") + jute_text("/topmost") + jute_text("/top/b/c");
   EXPECT_EQ(ephemerals_in(answer, "/top"), (std::vector<std::string>{"/a", "/b/c"}));
   EXPECT_EQ(ephemerals_in(answer, "").size(), 3U);
 }
 
 TEST(NewerRequests, IdentitiesAndNumbers) {
-  const auto found = identities_in(number(2) + text("ip") + text("::1") + text("super") + text(""));
+  const auto found = identities_in(number(2) + jute_text("ip") + jute_text("::1") +
+                                   jute_text("super") + jute_text(""));
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0], (Identity{.scheme = "ip", .id = "::1"}));
   EXPECT_EQ(found[1].scheme, "super");

@@ -11,13 +11,13 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr auto three =
+constexpr auto three_members =
     "server.1=10.0.0.1:2888:3888:participant;0.0.0.0:2181\n"
     "server.2=10.0.0.2:2888:3888:participant;10.0.0.9:2182\n"
     "server.3=[::1]:2888:3888:observer;[::]:2183\n"
     "version=10000000f";
 
-ChangedMembership changed(const Reconfiguration& change, std::string_view before = three) {
+ChangedMembership changed(const Reconfiguration& change, std::string_view before = three_members) {
   return change_membership(parse_membership(before), change);
 }
 
@@ -30,7 +30,7 @@ std::string membership_text(const Membership& membership) {
 }
 
 TEST(Membership, ReadsAConfiguration) {
-  const auto found = parse_membership(three);
+  const auto found = parse_membership(three_members);
   EXPECT_EQ(found.members.size(), 3U);
   EXPECT_EQ(found.voters(), 2U);
   EXPECT_EQ(found.quorum(), 2U);
@@ -38,7 +38,7 @@ TEST(Membership, ReadsAConfiguration) {
   EXPECT_EQ(found.members.at(1).client->text(), "10.0.0.1:2181") << "every interface of its host";
   EXPECT_EQ(found.members.at(2).client->text(), "10.0.0.9:2182");
   EXPECT_EQ(found.members.at(3).client->text(), "[::1]:2183");
-  EXPECT_EQ(membership_text(found), three);
+  EXPECT_EQ(membership_text(found), three_members);
 }
 
 TEST(Membership, ReadsTheFormsOfALine) {
@@ -73,7 +73,7 @@ TEST(Membership, TellsWhatBecomesOfEach) {
   using Kind = MemberChange::Kind;
   const Reconfiguration change{.joining = "server.2=d:1:2:observer;3,server.4=e:1:2;3",
                                .leaving = "3,9"};
-  const auto before = parse_membership(three);
+  const auto before = parse_membership(three_members);
   const auto list = membership_changes(before, change_membership(before, change).after, change);
   std::vector<std::pair<std::int64_t, Kind>> kinds;
   kinds.reserve(list.size());

@@ -15,14 +15,6 @@ namespace {
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-LoggedTransaction parsed(const std::string& body) {
-  static std::string kept;
-  kept = body;
-  LoggedTransaction txn;
-  EXPECT_TRUE(parse_transaction(kept, txn));
-  return txn;
-}
-
 /// A snapshot of the root and /a, whose ACL has the number 4, with a list of what has 2 and 3.
 std::string numbered_snapshot() {
   const std::string stat(60, '\0');

@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include "base/fd.h"
+#include "processes.h"
 
 #include <gtest/gtest.h>
 
@@ -60,14 +61,6 @@ int status_of_failure(const std::string& name) {
     EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
     return -error.exit_status();
   }
-}
-
-/// A process that is no child of ours is gone when it has no entry or is a zombie.
-bool gone(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  return stat.empty() || stat.find(") Z") != std::string::npos;
 }
 
 bool within_ten_seconds(const std::function<bool()>& reached) {

@@ -1,6 +1,8 @@
 // ReplyValidator: valid answers, and those that the C client could not handle.
 #include "session/reply_validator.h"
 
+#include "txnlog_files.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,9 +18,6 @@ std::string number(std::int64_t value, int size = 4) {
   for (int shift = 8 * (size - 1); shift >= 0; shift -= 8)
     bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> static_cast<unsigned>(shift));
   return bytes;
-}
-std::string text(const std::string& bytes) {
-  return number(static_cast<std::int64_t>(bytes.size())) + bytes;
 }
 std::string header(std::int32_t xid, std::int32_t code = 0) {
   return number(xid) + number(7, 8) + number(code);
@@ -37,29 +36,29 @@ constexpr auto early = "a truncated answer";
 constexpr auto no_name = "an answer with an invalid node name";
 
 TEST(ReplyValidator, AnswersHaveTheFormOfWhatWasAsked) {
-  EXPECT_EQ(said(4, text("data") + stat), "");
+  EXPECT_EQ(said(4, jute_text("data") + stat), "");
   EXPECT_EQ(said(4, number(-1) + stat), "") << "null";
   EXPECT_EQ(said(3, stat), "");
-  EXPECT_EQ(said(1, text("/a")), "");
-  EXPECT_EQ(said(21, text("/a") + stat), "");
-  EXPECT_EQ(said(12, number(2) + text("a") + text("b") + stat), "");
-  EXPECT_EQ(said(6, number(1) + number(31) + text("world") + text("anyone") + stat), "");
+  EXPECT_EQ(said(1, jute_text("/a")), "");
+  EXPECT_EQ(said(21, jute_text("/a") + stat), "");
+  EXPECT_EQ(said(12, number(2) + jute_text("a") + jute_text("b") + stat), "");
+  EXPECT_EQ(said(6, number(1) + number(31) + jute_text("world") + jute_text("anyone") + stat), "");
   EXPECT_EQ(said(2, ""), "");
   EXPECT_EQ(said(3, stat + "more"), "") << "as newer servers may send";
 }
 
 TEST(ReplyValidator, WhatEndsTooEarlyIsRefused) {
   EXPECT_EQ(said(4, ""), early);
-  EXPECT_EQ(said(4, text("data") + stat.substr(1)), early);
+  EXPECT_EQ(said(4, jute_text("data") + stat.substr(1)), early);
   EXPECT_EQ(said(4, number(-2) + stat), early);
   EXPECT_EQ(said(4, number(0x7fffffff) + stat), early);
   EXPECT_EQ(said(1, number(-1)), early);
   EXPECT_EQ(said(12, number(0x7fffffff) + stat), early);
   EXPECT_EQ(said(12, number(-1) + stat), early);
-  EXPECT_EQ(said(12, number(2) + text("a") + text("b") + stat.substr(1)), early);
-  EXPECT_EQ(said(12, number(2) + text("a") + "\1\1"), early);
+  EXPECT_EQ(said(12, number(2) + jute_text("a") + jute_text("b") + stat.substr(1)), early);
+  EXPECT_EQ(said(12, number(2) + jute_text("a") + "\1\1"), early);
   for (const auto* const none : {"", "/", "a/b"})
-    EXPECT_EQ(said(12, number(1) + text(none) + stat), no_name) << "no name of a node";
+    EXPECT_EQ(said(12, number(1) + jute_text(none) + stat), no_name) << "no name of a node";
   WireConversation conversation;
   EXPECT_STREQ(conversation.flaw_of("short"), early);
 }
@@ -71,22 +70,22 @@ TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
   const auto part = [](std::int32_t kind) { return number(kind) + number(0, 1) + number(-1); };
   const auto end = number(-1) + number(1, 1) + number(-1);
   const auto create = [](const std::string& path) {
-    return text(path) + number(-1) + number(0) + number(0);
+    return jute_text(path) + number(-1) + number(0) + number(0);
   };
   conversation.note_request(number(1) + number(1));
   conversation.note_request(number(2) + number(1));
-  conversation.note_request(number(3) + number(14) + part(13) + text("/a") + number(-1) + part(1) +
-                            create("/chroot/b") + part(1) + create("/chroot/c") + end);
+  conversation.note_request(number(3) + number(14) + part(13) + jute_text("/a") + number(-1) +
+                            part(1) + create("/chroot/b") + part(1) + create("/chroot/c") + end);
   conversation.note_request(number(4) + number(1));
   const auto answer = [](std::int32_t xid, std::int64_t zxid, std::int32_t code) {
     return number(xid) + number(zxid, 8) + number(code);
   };
-  EXPECT_EQ(conversation.flaw_of(answer(1, 11, 0) + text("/chroot/a")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(answer(1, 11, 0) + jute_text("/chroot/a")), nullptr);
   EXPECT_EQ(conversation.flaw_of(answer(2, 12, -110)), nullptr);
-  EXPECT_EQ(conversation.flaw_of(answer(3, 13, 0) + part(13) + part(1) + text("/chroot/b") +
-                                 part(1) + text("/chroot/c") + end),
+  EXPECT_EQ(conversation.flaw_of(answer(3, 13, 0) + part(13) + part(1) + jute_text("/chroot/b") +
+                                 part(1) + jute_text("/chroot/c") + end),
             nullptr);
-  EXPECT_EQ(conversation.flaw_of(answer(4, 0x100000002, 0) + text("/chroot/d")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(answer(4, 0x100000002, 0) + jute_text("/chroot/d")), nullptr);
   EXPECT_EQ(notes->take_creation("/a"), 11);
   EXPECT_EQ(notes->take_creation("/a"), 0) << "once";
   EXPECT_EQ(notes->take_creation("/d"), 0x100000002);
@@ -96,9 +95,11 @@ TEST(ReplyValidator, WhatACreationMadeIsHandedOn) {
 TEST(ReplyValidator, ACreationMakesTheNodeThatWasAskedFor) {
   constexpr auto another = "an answer that names another node";
   for (const int operation : {1, 15, 19, 21}) {
-    EXPECT_EQ(said(operation, text("/q/n-0000000001") + stat, text("/q/n-")), "") << operation;
+    EXPECT_EQ(said(operation, jute_text("/q/n-0000000001") + stat, jute_text("/q/n-")), "")
+        << operation;
     for (const auto* const path : {"", "/q", "/q/m-0000000001", "../q/n-"})
-      EXPECT_EQ(said(operation, text(path) + stat, text("/q/n-")), another) << operation << path;
+      EXPECT_EQ(said(operation, jute_text(path) + stat, jute_text("/q/n-")), another)
+          << operation << path;
   }
 }
 
@@ -123,7 +124,7 @@ TEST(ReplyValidator, AnswersComeInTurn) {
   conversation.note_request(number(-2) + number(11));
   conversation.note_request(number(6) + number(2));
   EXPECT_EQ(conversation.flaw_of(header(-2)), nullptr) << "of a ping, at any time";
-  EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + text("/a")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + jute_text("/a")), nullptr);
   EXPECT_STREQ(conversation.flaw_of(header(-1) + number(1) + number(3) + number(9)), early);
   EXPECT_EQ(conversation.flaw_of(header(5)), nullptr);
   EXPECT_STREQ(conversation.flaw_of(header(7)), "an answer out of order");
@@ -155,19 +156,19 @@ TEST(ReplyValidator, EachPingCredentialAndSetOfWatchesIsAnsweredOnce) {
 TEST(ReplyValidator, DuringSaslOnlyItsAnswerIsTaken) {
   constexpr std::int32_t sasl = 102;
   WireConversation conversation;
-  const auto event = header(-1) + number(1) + number(3) + text("/a");
+  const auto event = header(-1) + number(1) + number(3) + jute_text("/a");
   conversation.note_request(number(-2) + number(11));
-  conversation.note_request(number(1) + number(sasl) + text(""));
+  conversation.note_request(number(1) + number(sasl) + jute_text(""));
   EXPECT_STREQ(conversation.flaw_of(event), "an answer out of order");
   EXPECT_STREQ(conversation.flaw_of(header(-2)), "an answer out of order");
-  EXPECT_EQ(conversation.flaw_of(header(1) + text("token")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(header(1) + jute_text("token")), nullptr);
   EXPECT_EQ(conversation.flaw_of(event), nullptr);
 }
 
 TEST(ReplyValidator, EventsAreThoseOfServers) {
   WireConversation conversation;
   const auto event = [](std::int32_t type) {
-    return header(-1) + number(type) + number(3) + text("/a");
+    return header(-1) + number(type) + number(3) + jute_text("/a");
   };
   for (std::int32_t type = 1; type <= 7; ++type)
     EXPECT_EQ(conversation.flaw_of(event(type)), nullptr) << type;
@@ -178,7 +179,7 @@ TEST(ReplyValidator, EventsAreThoseOfServers) {
 TEST(ReplyValidator, AnEventAndTheLatestZxidAreTakenOut) {
   WireConversation conversation;
   const auto frame = [](std::int64_t zxid) {
-    return number(-1) + number(zxid, 8) + number(0) + number(3) + number(3) + text("/a");
+    return number(-1) + number(zxid, 8) + number(0) + number(3) + number(3) + jute_text("/a");
   };
   conversation.flaw_of(frame(7));
   const auto event = conversation.take_event();
@@ -195,27 +196,28 @@ TEST(ReplyValidator, ATransactionsAnswerHasItsParts) {
   const auto part = [](std::int32_t kind, bool done = false) {
     return number(kind) + number(done ? 1 : 0, 1) + number(done ? -1 : 0);
   };
-  const auto acl = number(1) + number(31) + text("world") + text("anyone");
-  const auto asked = part(1) + text("/a") + text("x") + acl + number(0) +  //
-                     part(5) + text("/b") + text("y") + number(-1) +       //
-                     part(13) + text("/c") + number(3) + part(-1, true);
+  const auto acl = number(1) + number(31) + jute_text("world") + jute_text("anyone");
+  const auto asked = part(1) + jute_text("/a") + jute_text("x") + acl + number(0) +  //
+                     part(5) + jute_text("/b") + jute_text("y") + number(-1) +       //
+                     part(13) + jute_text("/c") + number(3) + part(-1, true);
   const auto end = part(-1, true);
-  const auto good = part(1) + text("/a") + part(5) + stat + part(13);
+  const auto good = part(1) + jute_text("/a") + part(5) + stat + part(13);
   const auto failed = part(-1) + number(0) + part(-1) + number(-103) + part(-1) + number(-2);
   constexpr auto flaw = "an answer that does not match its transaction";
   EXPECT_EQ(said(14, good + end, asked), "");
   EXPECT_EQ(said(14, failed + end, asked), "");
   EXPECT_EQ(said(14, good, asked), flaw);
-  EXPECT_EQ(said(14, part(1) + text("/b") + part(5) + stat + part(13) + end, asked), flaw);
-  EXPECT_EQ(said(14, part(1) + text("/a") + part(5) + stat + part(-1) + number(-103) + end, asked),
-            flaw)
+  EXPECT_EQ(said(14, part(1) + jute_text("/b") + part(5) + stat + part(13) + end, asked), flaw);
+  EXPECT_EQ(
+      said(14, part(1) + jute_text("/a") + part(5) + stat + part(-1) + number(-103) + end, asked),
+      flaw)
       << "done in part";
   EXPECT_EQ(
       said(14, part(-1) + number(0) + part(-1) + number(0) + part(-1) + number(-2) + end, asked),
       flaw)
       << "no reason";
   EXPECT_EQ(said(14, good + part(13) + end, asked), flaw);
-  EXPECT_EQ(said(14, part(1) + text("/a") + end, asked), flaw);
+  EXPECT_EQ(said(14, part(1) + jute_text("/a") + end, asked), flaw);
   EXPECT_EQ(said(14, part(5) + stat + part(5) + stat + part(13) + end, asked), flaw);
 }
 
@@ -254,8 +256,8 @@ TEST(ReplyValidator, LengthsHaveBounds) {
 std::string transaction(std::int32_t xid, const std::vector<std::int32_t>& operations) {
   auto request = number(xid) + number(14);
   for (const auto operation : operations) {
-    request += number(operation) + number(0, 1) + number(-1) + text("/a");
-    if (operation == 5) request += text("data");
+    request += number(operation) + number(0, 1) + number(-1) + jute_text("/a");
+    if (operation == 5) request += jute_text("data");
     request += number(-1);
   }
   return request + number(-1) + number(1, 1) + number(-1);
@@ -318,7 +320,7 @@ TEST(ReplyValidator, AConnectionIsGivenUpWhenNoAnswerComes) {
   EXPECT_LE(*due, BootClock::now() + 20s);
   conversation.note_request(number(2) + number(get));
   EXPECT_EQ(conversation.flaw_of(header(-2)), nullptr);
-  EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + text("/a")), nullptr);
+  EXPECT_EQ(conversation.flaw_of(header(-1) + number(1) + number(3) + jute_text("/a")), nullptr);
   EXPECT_EQ(conversation.give_up_at(), due) << "a ping's answer, an event";
   EXPECT_FALSE(conversation.has_answered());
   EXPECT_EQ(conversation.flaw_of(header(1, -101)), nullptr);

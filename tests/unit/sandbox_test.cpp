@@ -6,6 +6,7 @@
 #include "client/four_letter_word.h"
 #include "failures.h"
 #include "listener.h"
+#include "processes.h"
 
 #include <gtest/gtest.h>
 
@@ -55,14 +56,6 @@ bool process_names(const std::string& text) {
     if (words.find(text) != std::string::npos) return true;
   }
   return false;
-}
-
-/// No process of this pid, or a zombie that its new parent has yet to reap.
-bool gone(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  return stat.empty() || stat.find(") Z") != std::string::npos;
 }
 
 /// Each test has a $TMPDIR of its own, in which nothing may be left.

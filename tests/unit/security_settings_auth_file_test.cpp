@@ -11,7 +11,7 @@
 namespace zksh {
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string auth_file_refusal(const std::string& text) {
   return refusal_of<UsageError>([&] { parse_auth_file(text, "f"); });
 }
 
@@ -21,9 +21,9 @@ TEST(AuthFile, ALineIsASchemeAndTheRest) {
 }
 
 TEST(AuthFile, NamesTheLineButNothingOfIt) {
-  EXPECT_EQ(refusal("digest a:b\n\nann:secret\n"),
+  EXPECT_EQ(auth_file_refusal("digest a:b\n\nann:secret\n"),
             "f:3: expected a scheme and a credential (user:password for digest)");
-  EXPECT_EQ(refusal("# nothing\n"), "f holds no credential");
+  EXPECT_EQ(auth_file_refusal("# nothing\n"), "f holds no credential");
 }
 
 TEST(AuthFile, WarnsOfAFileThatOthersCanRead) {

@@ -22,14 +22,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-struct Wish {
+struct LeaseWish {
   int count = 3;
   int quantity = 1;
   bool try_only = false;
   bool requeue = true;
 };
 
-RecipeMaker leases(Wish wish) {
+RecipeMaker leases(LeaseWish wish) {
   return [wish](Client& client, Fiber& fiber, const LockReport& report,
                 const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.paths = {"/s"}, .recipe = RecipeKind::Semaphore};
@@ -46,15 +46,15 @@ class SemaphoreTest : public testing::Test {
  protected:
   using Contender = std::unique_ptr<TrialContender>;
 
-  Contender contender(const std::string& name, Wish wish = {}) {
+  Contender contender(const std::string& name, LeaseWish wish = {}) {
     return std::make_unique<TrialContender>(tree, leases(wish), name);
   }
-  Contender holder(const std::string& name, Wish wish = {}) {
+  Contender holder(const std::string& name, LeaseWish wish = {}) {
     auto made = contender(name, wish);
     made->take();
     return made;
   }
-  Contender waiting(const std::string& name, Wish wish = {}) {
+  Contender waiting(const std::string& name, LeaseWish wish = {}) {
     auto made = contender(name, wish);
     made->wait();
     return made;

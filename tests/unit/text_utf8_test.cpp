@@ -8,14 +8,14 @@
 namespace zksh {
 namespace {
 
-struct Example {
+struct Utf8Example {
   std::string_view bytes;
   char32_t code_point;
   std::size_t length;
 };
 
 TEST(Utf8, DecodesTheEndsOfEveryLength) {
-  const auto examples = std::to_array<Example>({
+  const auto examples = std::to_array<Utf8Example>({
       {{"\0", 1}, 0, 1},
       {"\x7F", 0x7F, 1},
       {"\xC2\x80", 0x80, 2},

@@ -24,7 +24,7 @@ struct Freed {
 };
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
-using Context = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
+using TlsContext = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
 using Ssl = std::unique_ptr<SSL, Freed<SSL_free>>;
 
 /// Signed by itself, for a day. `names`: as in openssl's configuration; empty: none but the
@@ -116,7 +116,7 @@ class TlsTest : public testing::Test {
   }
 
   Key key_{EVP_EC_gen("P-256")};
-  Context context_{};
+  TlsContext context_{};
   std::unique_ptr<Tls> tls_{};
   std::string file_ = testing::TempDir() + "tls-" + std::to_string(getpid()) + ".pem";
 };

@@ -10,17 +10,16 @@
 namespace zksh {
 namespace {
 
-using Kind = Flaw::Kind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-struct Reading {
+struct FilesReading {
   std::vector<std::int64_t> zxids{};
   std::vector<Flaw> flaws{};
 };
 
-Reading read(const DataFiles& files, std::int64_t from = INT64_MIN) {
-  Reading reading;
+FilesReading read(const DataFiles& files, std::int64_t from = INT64_MIN) {
+  FilesReading reading;
   TransactionReader reader(files, from, [&](const Flaw& flaw) {
     if (!flaw.harmless) reading.flaws.push_back(flaw);
   });
@@ -89,7 +88,7 @@ TEST(TransactionReader, NamesGaps) {
   directory.write("log.300000002", log_of({3 * epoch + 2}));
   const auto reading = read(DataFiles({directory.path()}));
   ASSERT_EQ(reading.flaws.size(), 2U);
-  EXPECT_EQ(reading.flaws[0].kind, Kind::Gap);
+  EXPECT_EQ(reading.flaws[0].kind, Flaw::Kind::Gap);
   EXPECT_EQ(reading.flaws[0].after, 2);
   EXPECT_EQ(reading.flaws[0].before, 5);
   EXPECT_EQ(reading.flaws[1].before, 3 * epoch + 2);
@@ -120,7 +119,7 @@ TEST(TransactionReader, PassesOverZxidsOutOfOrder) {
   const auto reading = read(DataFiles({directory.path()}));
   EXPECT_THAT(reading.zxids, ElementsAre(1, 2, 3));
   ASSERT_EQ(reading.flaws.size(), 1U);
-  EXPECT_EQ(reading.flaws[0].kind, Kind::Unordered);
+  EXPECT_EQ(reading.flaws[0].kind, Flaw::Kind::Unordered);
 }
 
 TEST(TransactionReader, WhatIsWrittenAgainIsHarmlessIfItGoesOnToTheLast) {
@@ -137,7 +136,7 @@ TEST(TransactionReader, WhatIsWrittenAgainIsHarmlessIfItGoesOnToTheLast) {
     directory.write("log.1", log_of(zxids));
     const auto reading = read(DataFiles({directory.path()}));
     ASSERT_FALSE(reading.flaws.empty());
-    EXPECT_EQ(reading.flaws.back().kind, Kind::Unordered);
+    EXPECT_EQ(reading.flaws.back().kind, Flaw::Kind::Unordered);
   }
 }
 

@@ -10,14 +10,6 @@
 namespace zksh {
 namespace {
 
-LoggedTransaction parsed(const std::string& body) {
-  static std::string kept;  // the texts point into it
-  kept = body;
-  LoggedTransaction txn;
-  EXPECT_TRUE(parse_transaction(kept, txn));
-  return txn;
-}
-
 std::string digest(std::int64_t value) { return jute_int(2) + jute_long(value); }
 
 TEST(Transaction, CreatesOfEveryKind) {

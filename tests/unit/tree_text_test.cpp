@@ -31,7 +31,7 @@ std::vector<TreeRecord> read(const std::string& text) {
   return records;
 }
 
-std::string refusal(const std::string& text) {
+std::string tree_refusal(const std::string& text) {
   return refusal_of<ValueError>([&] { read(text); });
 }
 
@@ -141,7 +141,7 @@ TEST(TreeText, CommentsAndEmptyLinesCountForNothing) {
 
 /// The complaint about a text whose line behind the top's is `line`.
 std::string complaint_about(const std::string& line) {
-  return refusal(std::string(head) + top_line + line + "\nend\n");
+  return tree_refusal(std::string(head) + top_line + line + "\nend\n");
 }
 
 TEST(TreeText, FieldsThatCannotBeReadAreRefused) {
@@ -161,12 +161,12 @@ TEST(TreeText, FieldsThatCannotBeReadAreRefused) {
 }
 
 TEST(TreeText, MistakesAreNamedWithTheirLine) {
-  const auto with = [](const std::string& lines) { return refusal(head + lines + "end\n"); };
-  EXPECT_EQ(refusal(""), "f:1: the file is empty");
-  EXPECT_EQ(refusal("hello\n"), "f:1: this is not the output of `dump`");
-  EXPECT_EQ(refusal("zksh-tree\t2\t/a\n"),
+  const auto with = [](const std::string& lines) { return tree_refusal(head + lines + "end\n"); };
+  EXPECT_EQ(tree_refusal(""), "f:1: the file is empty");
+  EXPECT_EQ(tree_refusal("hello\n"), "f:1: this is not the output of `dump`");
+  EXPECT_EQ(tree_refusal("zksh-tree\t2\t/a\n"),
             "f:1: unknown format version; this zksh reads version 1");
-  EXPECT_EQ(refusal("zksh-tree\t1\ta\n"), "f:1: Path must start with / character");
+  EXPECT_EQ(tree_refusal("zksh-tree\t1\ta\n"), "f:1: Path must start with / character");
   EXPECT_EQ(with(""), "f:2: there are no nodes");
   EXPECT_EQ(with("/a\tpersistent\tworld:anyone:r\tnull\n"),
             "f:2: the first node is not the top, /");
@@ -179,7 +179,7 @@ TEST(TreeText, MistakesAreNamedWithTheirLine) {
             "f:4: /a after /b: nodes must be sorted");
   EXPECT_NE(second("/b\tpersistent\tworld:anyone:r\tnull\n/b\tpersistent\tworld:anyone:r\tnull"),
             "");
-  EXPECT_EQ(refusal(std::string(head) + top_line + "end\n" + top_line),
+  EXPECT_EQ(tree_refusal(std::string(head) + top_line + "end\n" + top_line),
             "f:4: there is text after the last line");
 }
 
@@ -208,10 +208,10 @@ TEST(TreeText, HostileJsonIsRefused) {
         "\",\"kind\":\"persistent\",\"acl\":[{\"scheme\":\"world\",\"id\":\"anyone\",\"perms\":"
         "\"r\"}],\"data\":{\"base64\":\"?\"}}",
         "{\"format\":\"zksh-tree\",\"version\":1,\"path\":\"/app\"}"})
-    EXPECT_TRUE(refusal(begin + line + "\n{\"end\":true}\n").starts_with("f:2: ")) << line;
-  EXPECT_TRUE(refusal(begin + std::string(100000, '[') + "\n").starts_with("f:2: "));
-  EXPECT_TRUE(
-      refusal("{\"format\":\"zksh-tree\",\"version\":2,\"path\":\"/app\"}\n").starts_with("f:1: "));
+    EXPECT_TRUE(tree_refusal(begin + line + "\n{\"end\":true}\n").starts_with("f:2: ")) << line;
+  EXPECT_TRUE(tree_refusal(begin + std::string(100000, '[') + "\n").starts_with("f:2: "));
+  EXPECT_TRUE(tree_refusal("{\"format\":\"zksh-tree\",\"version\":2,\"path\":\"/app\"}\n")
+                  .starts_with("f:1: "));
 }
 
 TEST(TreeRecord, KindsAreReadFromTheOwner) {

@@ -2,6 +2,7 @@
 #include "lock/view.h"
 
 #include "lock/text.h"
+#include "lock_nodes.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,19 +19,13 @@ using testing::IsEmpty;
 
 constexpr auto zksh_data = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zksh/0.1.0";
 
-std::string guid(char digit) {
-  std::string text(36, digit);
-  for (const std::size_t dash : {8U, 13U, 18U, 23U}) text[dash] = '-';
-  return text;
-}
-
 /// A lock that is read; contenders come in the order in which they are added.
-struct Lock {
+struct ReadLock {
   LockReading reading{.path = "/l", .names = {}, .entries = {}, .stat = {}};
   ServersAccount account;
   int sequence = 0;
 
-  Lock& add(char id, const std::string& tag, Data data = zksh_data, std::int64_t session = 0) {
+  ReadLock& add(char id, const std::string& tag, Data data = zksh_data, std::int64_t session = 0) {
     const bool kazoo = tag.ends_with("lock__");
     const auto name = kazoo ? fmt::format("{}{}{:010}", std::string(32, id), tag, sequence)
                             : fmt::format("_c_{}-{}{:010}", guid(id), tag, sequence);
@@ -64,7 +59,7 @@ std::string links(const LockView& view) {
 }
 
 TEST(LockView, AQueue) {
-  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
   lock.reading.stat = {.cversion = 3, .num_children = 3};
   const auto view = lock.view();
   EXPECT_EQ(view.kind, "exclusive");
@@ -82,8 +77,11 @@ TEST(LockView, AQueue) {
 }
 
 TEST(LockView, ReadersAndWriters) {
-  auto lock =
-      Lock().add('a', "__READ__").add('b', "__READ__").add('c', "__WRIT__").add('d', "__READ__");
+  auto lock = ReadLock()
+                  .add('a', "__READ__")
+                  .add('b', "__READ__")
+                  .add('c', "__WRIT__")
+                  .add('d', "__READ__");
   const auto view = lock.view();
   EXPECT_EQ(view.kind, "read/write");
   EXPECT_EQ(states(view), "HHww");
@@ -93,8 +91,8 @@ TEST(LockView, ReadersAndWriters) {
 }
 
 TEST(LockView, KindsOfNobodyAndOfAllNames) {
-  EXPECT_EQ(Lock().view().kind, "free");
-  Lock lock;
+  EXPECT_EQ(ReadLock().view().kind, "free");
+  ReadLock lock;
   lock.add('a', "lock-").add('a', "__WRIT__").add('a', "__lock__");
   lock.reading.names[2] = fmt::format("_c_{}-__lock__0000000002", guid('a'));
   const auto view = lock.view();
@@ -104,7 +102,7 @@ TEST(LockView, KindsOfNobodyAndOfAllNames) {
 }
 
 TEST(LockView, WhoDoesNotSeeTheOneBeforeMayHoldToo) {
-  auto lock = Lock().add('a', "lock-").add('b', "__lock__", "10.0.0.7").add('c', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "__lock__", "10.0.0.7").add('c', "lock-");
   const auto view = lock.view();
   EXPECT_EQ(states(view), "H?w");
   EXPECT_EQ(links(view), "--2") << "zksh waits for whoever is before it";
@@ -114,7 +112,7 @@ TEST(LockView, WhoDoesNotSeeTheOneBeforeMayHoldToo) {
 }
 
 TEST(LockView, WhatServersTellOfSessions) {
-  auto lock = Lock().add('a', "lock-").add('b', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "lock-");
   auto view = lock.view();
   EXPECT_EQ(view.seats[0].alive, std::nullopt);
   EXPECT_EQ(view.seats[0].connected, std::nullopt);
@@ -132,7 +130,7 @@ TEST(LockView, WhatServersTellOfSessions) {
 }
 
 TEST(LockView, MeasuredWatchers) {
-  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-").add('d', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "lock-").add('c', "lock-").add('d', "lock-");
   lock.account.watchers = {{lock.path(1), {1, 2, 99}},  // its own, its waiter's, this look's
                            {lock.path(2), {3, 77}},     // 77 has no seat
                            {"/chroot/elsewhere", {4}}};
@@ -147,7 +145,7 @@ TEST(LockView, MeasuredWatchers) {
 }
 
 TEST(LockView, AHerdWatchesNobody) {
-  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
   lock.account.watchers.emplace();
   EXPECT_FALSE(lock.view().measured) << "who knows where they are connected?";
   EXPECT_EQ(links(lock.view()), "-12");
@@ -161,7 +159,7 @@ TEST(LockView, AHerdWatchesNobody) {
 }
 
 TEST(LockView, AWatchOnAServerThatWasNotAskedIsNotKnown) {
-  auto lock = Lock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
   lock.account.watchers.emplace();
   (*lock.account.watchers)[lock.path(1)] = {2};
   lock.account.addresses = {{2, "10.0.0.2:5"}};
@@ -176,8 +174,10 @@ TEST(LockView, AWatchOnAServerThatWasNotAskedIsNotKnown) {
 }
 
 TEST(LockView, TheViewersOwnWatchesTellNothingOfItsContenders) {
-  auto lock =
-      Lock().add('a', "lock-").add('b', "lock-", "by hand", 99).add('c', "lock-", zksh_data, 99);
+  auto lock = ReadLock()
+                  .add('a', "lock-")
+                  .add('b', "lock-", "by hand", 99)
+                  .add('c', "lock-", zksh_data, 99);
   lock.account.watchers = {
       {lock.path(1), {99}}, {lock.path(2), {99}}, {lock.path(3), {99}}, {"/other", {1}}};
   lock.account.addresses = {{1, "10.0.0.1:5"}, {99, "10.0.0.9:5"}};
@@ -192,7 +192,7 @@ TEST(LockView, TheViewersOwnWatchesTellNothingOfItsContenders) {
 }
 
 TEST(LockView, AnotherWatchDoesNotHideTheOneItShouldHave) {
-  auto lock = Lock().add('a', "__WRIT__").add('b', "__READ__").add('c', "__READ__");
+  auto lock = ReadLock().add('a', "__WRIT__").add('b', "__READ__").add('c', "__READ__");
   lock.account.watchers.emplace();
   (*lock.account.watchers)[lock.path(1)] = {2, 3};
   (*lock.account.watchers)[lock.path(2)] = {3};
@@ -200,14 +200,14 @@ TEST(LockView, AnotherWatchDoesNotHideTheOneItShouldHave) {
 }
 
 TEST(LockView, AMeasuredWatchOfTheOneBeforeShowsThatItIsSeen) {
-  auto lock = Lock().add('a', "lock-").add('b', "__lock__", "10.0.0.7");
+  auto lock = ReadLock().add('a', "lock-").add('b', "__lock__", "10.0.0.7");
   lock.account.watchers.emplace();
   (*lock.account.watchers)[lock.path(1)] = {2};
   EXPECT_EQ(states(lock.view()), "Hw") << "this kazoo was given the other names' pattern";
 }
 
 TEST(LockView, SeveralContendersOfOneSession) {
-  auto lock = Lock().add('a', "lock-", "", 5).add('b', "lock-", "", 5).add('c', "lock-", "", 5);
+  auto lock = ReadLock().add('a', "lock-", "", 5).add('b', "lock-", "", 5).add('c', "lock-", "", 5);
   lock.account.watchers.emplace();
   (*lock.account.watchers)[lock.path(1)] = {5};
   (*lock.account.watchers)[lock.path(2)] = {5};
@@ -215,7 +215,7 @@ TEST(LockView, SeveralContendersOfOneSession) {
 }
 
 TEST(LockView, AskedToRelease) {
-  auto lock = Lock().add('a', "lock-", "__REVOKE__").add('b', "lock-", "unlock");
+  auto lock = ReadLock().add('a', "lock-", "__REVOKE__").add('b', "lock-", "unlock");
   lock.reading.entries[lock.reading.names[1]].before = zksh_data;
   const auto view = lock.view();
   EXPECT_TRUE(view.seats[0].asked_to_release);
@@ -236,13 +236,13 @@ TEST(LockView, ZkshsRequestsKeepTheOwner) {
   EXPECT_EQ(short_request, "unlock by me");
   EXPECT_EQ(owner_before_request(short_request), std::nullopt);
   EXPECT_EQ(release_request("unlock", "me", std::string(5000, 'x')), "unlock by me");
-  const auto view = Lock().add('a', "lock-", request).view();
+  const auto view = ReadLock().add('a', "lock-", request).view();
   EXPECT_EQ(view.seats[0].owner, zksh_data);
   EXPECT_EQ(view.seats[0].family, LockFamily::Zksh);
 }
 
 TEST(LockView, ASemaphore) {
-  auto lock = Lock().add('c', "lock-").add('d', "lock-");
+  auto lock = ReadLock().add('c', "lock-").add('d', "lock-");
   lock.reading.semaphore.emplace();
   auto& semaphore = *lock.reading.semaphore;
   for (const char id : {'a', 'b'}) {
@@ -263,7 +263,7 @@ TEST(LockView, ASemaphore) {
 }
 
 TEST(LockView, AtTheEndOfTheCounterTheOldestHolds) {
-  auto lock = Lock().add('a', "lock-").add('b', "lock-");
+  auto lock = ReadLock().add('a', "lock-").add('b', "lock-");
   for (auto& name : lock.reading.names) {
     auto entry = lock.reading.entries.extract(name);
     name.replace(name.size() - 10, 10, "2147483647");

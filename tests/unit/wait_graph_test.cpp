@@ -14,25 +14,25 @@ namespace {
 
 using testing::IsEmpty;
 
-std::string guid(std::size_t number) {
+std::string numbered_guid(std::size_t number) {
   return fmt::format("{:08}-0000-4000-8000-000000000000", number);
 }
 
 /// A queue as it is read; each contender is a session's.
-class Lock {
+class Queue {
  public:
-  explicit Lock(const std::string& path) { reading_.path = path; }
+  explicit Queue(const std::string& path) { reading_.path = path; }
 
-  Lock& writer(std::int64_t session) { return add("lock-", session); }
-  Lock& reader(std::int64_t session) { return add("__READ__", session); }
-  Lock& read_write(std::int64_t session) { return add("__WRIT__", session); }
+  Queue& writer(std::int64_t session) { return add("lock-", session); }
+  Queue& reader(std::int64_t session) { return add("__READ__", session); }
+  Queue& read_write(std::int64_t session) { return add("__WRIT__", session); }
   LockView view() const { return make_lock_view(reading_, {}, {}, 0); }
   std::string node(std::size_t index) const { return reading_.path + "/" + reading_.names[index]; }
 
  private:
-  Lock& add(const std::string& tag, std::int64_t session) {
+  Queue& add(const std::string& tag, std::int64_t session) {
     const auto number = reading_.names.size();
-    const auto name = fmt::format("_c_{}-{}{:010}", guid(number), tag, number);
+    const auto name = fmt::format("_c_{}-{}{:010}", numbered_guid(number), tag, number);
     reading_.names.push_back(name);
     reading_.entries[name].stat.ephemeral_owner = session;
     return *this;
@@ -49,13 +49,13 @@ LockView semaphore(const std::string& path, std::int64_t limit,
   if (limit > 0) reading.semaphore->limit = limit;
   for (const auto session : holders) {
     const auto number = reading.semaphore->leases.size();
-    const auto name = fmt::format("_c_{}-lease-{:010}", guid(number), number);
+    const auto name = fmt::format("_c_{}-lease-{:010}", numbered_guid(number), number);
     reading.semaphore->leases.push_back(name);
     reading.semaphore->entries[name].stat.ephemeral_owner = session;
   }
   for (const auto session : queue) {
     const auto number = reading.names.size();
-    const auto name = fmt::format("_c_{}-lock-{:010}", guid(100 + number), number);
+    const auto name = fmt::format("_c_{}-lock-{:010}", numbered_guid(100 + number), number);
     reading.names.push_back(name);
     reading.entries[name].stat.ephemeral_owner = session;
   }
@@ -73,8 +73,8 @@ std::string text_of(const std::optional<LockCircle>& circle) {
 }
 
 TEST(WaitGraph, TwoThatWaitForEachOther) {
-  const std::vector<LockView> locks{Lock("/x").writer(1).writer(2).view(),
-                                    Lock("/y").writer(2).writer(1).view()};
+  const std::vector<LockView> locks{Queue("/x").writer(1).writer(2).view(),
+                                    Queue("/y").writer(2).writer(1).view()};
   const WaitGraph graph(locks);
   EXPECT_EQ(text_of(graph.circle(1, "/y")), "1/y 2/x");
   EXPECT_EQ(text_of(graph.circle(2, "/x")), "2/x 1/y");
@@ -86,63 +86,63 @@ TEST(WaitGraph, TwoThatWaitForEachOther) {
 }
 
 TEST(WaitGraph, AWaitAloneIsNone) {
-  const WaitGraph graph({Lock("/x").writer(1).writer(2).writer(3).view()});
+  const WaitGraph graph({Queue("/x").writer(1).writer(2).writer(3).view()});
   for (const auto session : {1, 2, 3}) EXPECT_EQ(text_of(graph.circle(session, "/x")), "none");
 }
 
 TEST(WaitGraph, AChainThatEndsIsNone) {
   const WaitGraph graph(
-      {Lock("/x").writer(1).writer(2).view(), Lock("/y").writer(3).writer(1).view()});
+      {Queue("/x").writer(1).writer(2).view(), Queue("/y").writer(3).writer(1).view()});
   EXPECT_EQ(text_of(graph.circle(2, "/x")), "none");
 }
 
 TEST(WaitGraph, Four) {
   const WaitGraph graph(
-      {Lock("/w").writer(1).writer(4).view(), Lock("/x").writer(2).writer(1).view(),
-       Lock("/y").writer(3).writer(2).view(), Lock("/z").writer(4).writer(3).view()});
+      {Queue("/w").writer(1).writer(4).view(), Queue("/x").writer(2).writer(1).view(),
+       Queue("/y").writer(3).writer(2).view(), Queue("/z").writer(4).writer(3).view()});
   EXPECT_EQ(text_of(graph.circle(3, "/z")), "3/z 4/w 1/x 2/y");
   ASSERT_EQ(graph.circles("/z").size(), 1U);
   EXPECT_EQ(text_of(graph.circles("/z").front()), "1/x 2/y 3/z 4/w");
 }
 
 TEST(WaitGraph, TheShortestOfSeveral) {
-  const WaitGraph graph({Lock("/x").writer(1).writer(2).writer(3).view(),
-                         Lock("/y").writer(2).writer(3).writer(1).view()});
+  const WaitGraph graph({Queue("/x").writer(1).writer(2).writer(3).view(),
+                         Queue("/y").writer(2).writer(3).writer(1).view()});
   EXPECT_EQ(text_of(graph.circle(1, "/y")), "1/y 2/x");
   EXPECT_EQ(text_of(graph.circle(3, "/x")), "3/x 1/y~");
 }
 
 TEST(WaitGraph, WhoIsBehindACircleIsInNone) {
   const WaitGraph graph(
-      {Lock("/x").writer(1).writer(2).writer(3).view(), Lock("/y").writer(2).writer(1).view()});
+      {Queue("/x").writer(1).writer(2).writer(3).view(), Queue("/y").writer(2).writer(1).view()});
   EXPECT_EQ(text_of(graph.circle(3, "/x")), "none");
   EXPECT_EQ(graph.circles("/x").size(), 1U);
 }
 
 TEST(WaitGraph, SeveralContendersOfASessionAreOne) {
-  const WaitGraph graph({Lock("/x").writer(1).writer(1).view(), Lock("/y").writer(1).view()});
+  const WaitGraph graph({Queue("/x").writer(1).writer(1).view(), Queue("/y").writer(1).view()});
   EXPECT_EQ(text_of(graph.circle(1, "/x")), "none") << "another thread of it holds /x";
 }
 
 TEST(WaitGraph, ReadersDoNotWaitForReaders) {
-  EXPECT_EQ(text_of(WaitGraph({Lock("/x").reader(1).reader(2).view(),
-                               Lock("/y").writer(2).writer(1).view()})
+  EXPECT_EQ(text_of(WaitGraph({Queue("/x").reader(1).reader(2).view(),
+                               Queue("/y").writer(2).writer(1).view()})
                         .circle(1, "/y")),
             "none");
   // A writer waits for all of the readers, not only for the last.
-  EXPECT_EQ(text_of(WaitGraph({Lock("/x").reader(1).reader(3).read_write(2).view(),
-                               Lock("/y").writer(2).writer(1).view()})
+  EXPECT_EQ(text_of(WaitGraph({Queue("/x").reader(1).reader(3).read_write(2).view(),
+                               Queue("/y").writer(2).writer(1).view()})
                         .circle(1, "/y")),
             "1/y 2/x");
   // A reader waits for the writer before it, also for one that waits.
-  EXPECT_EQ(text_of(WaitGraph({Lock("/x").reader(3).read_write(1).reader(2).view(),
-                               Lock("/y").writer(2).writer(1).view()})
+  EXPECT_EQ(text_of(WaitGraph({Queue("/x").reader(3).read_write(1).reader(2).view(),
+                               Queue("/y").writer(2).writer(1).view()})
                         .circle(2, "/x")),
             "2/x~ 1/y");
 }
 
 TEST(WaitGraph, ASemaphoreWithRoomIsNone) {
-  const auto lock = Lock("/x").writer(1).writer(2).view();
+  const auto lock = Queue("/x").writer(1).writer(2).view();
   EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {2}, {1})}).circle(1, "/s")), "none");
   EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 1, {2}, {1})}).circle(1, "/s")), "1/s 2/x");
   EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 0, {2}, {1})}).circle(1, "/s")), "none")
@@ -150,9 +150,9 @@ TEST(WaitGraph, ASemaphoreWithRoomIsNone) {
 }
 
 TEST(WaitGraph, ALeaseThatMayBeGivenBackIsEnough) {
-  const auto lock = Lock("/x").writer(1).writer(2).view();
+  const auto lock = Queue("/x").writer(1).writer(2).view();
   EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {2, 3}, {1})}).circle(1, "/s")), "none");
-  EXPECT_EQ(text_of(WaitGraph({Lock("/x").writer(1).writer(2).writer(3).view(),
+  EXPECT_EQ(text_of(WaitGraph({Queue("/x").writer(1).writer(2).writer(3).view(),
                                semaphore("/s", 2, {2, 3}, {1})})
                         .circle(1, "/s")),
             "1/s 2/x");
@@ -161,22 +161,22 @@ TEST(WaitGraph, ALeaseThatMayBeGivenBackIsEnough) {
 }
 
 TEST(WaitGraph, WhoQueuesUpForALeaseWaitsForWhoIsBefore) {
-  const WaitGraph graph({Lock("/x").writer(3).writer(2).view(),
-                         Lock("/y").writer(1).writer(2).view(), semaphore("/s", 1, {2}, {1, 3})});
+  const WaitGraph graph({Queue("/x").writer(3).writer(2).view(),
+                         Queue("/y").writer(1).writer(2).view(), semaphore("/s", 1, {2}, {1, 3})});
   EXPECT_EQ(text_of(graph.circle(1, "/s")), "1/s 2/y");
   EXPECT_EQ(text_of(graph.circle(3, "/s")), "3/s~ 1/s 2/x");
 }
 
 TEST(WaitGraph, WhatPassesByItselfIsNotWaitedForInVain) {
-  const auto x = Lock("/x").writer(1).writer(2);
-  const std::vector<LockView> locks{x.view(), Lock("/y").writer(2).writer(1).view()};
+  const auto x = Queue("/x").writer(1).writer(2);
+  const std::vector<LockView> locks{x.view(), Queue("/y").writer(2).writer(1).view()};
   EXPECT_EQ(text_of(WaitGraph(locks, {x.node(0)}).circle(1, "/y")), "none");
   EXPECT_EQ(text_of(WaitGraph(locks, {"/elsewhere"}).circle(1, "/y")), "1/y 2/x");
 }
 
 TEST(WaitGraph, NodesOfNoSessionAreNobodys) {
   const WaitGraph graph(
-      {Lock("/x").writer(0).writer(2).view(), Lock("/y").writer(2).writer(0).view()});
+      {Queue("/x").writer(0).writer(2).view(), Queue("/y").writer(2).writer(0).view()});
   EXPECT_THAT(graph.circles("/x"), IsEmpty());
 }
 

@@ -10,7 +10,7 @@ namespace zksh {
 namespace {
 
 // U+202E, in parts: in one piece the literal itself would be misleading.
-const std::string right_to_left = std::string("\xe2\x80") + "\xae";
+const std::string bidi_override = std::string("\xe2\x80") + "\xae";
 
 std::string whole(std::string_view text, char quote = '\0') {
   const auto word = write_word(text, quote);
@@ -24,7 +24,7 @@ TEST(Quoting, OnlyWhereItIsNeeded) {
   EXPECT_EQ(whole("/a \"b\""), "'/a \"b\"'");
   EXPECT_EQ(whole("/a 'b' \"c\""), R"($'/a \'b\' "c"')");
   EXPECT_EQ(whole("/a\nb"), R"($'/a\nb')");
-  EXPECT_EQ(whole("/a" + right_to_left + "b"), R"($'/a\u202eb')");
+  EXPECT_EQ(whole("/a" + bidi_override + "b"), R"($'/a\u202eb')");
   EXPECT_EQ(whole("/a\xff"), R"($'/a\xff')");
   EXPECT_EQ(whole("/a*"), "\"/a*\"") << "no pattern";
   for (const std::string sign : {"&", "|", "a|b", "a>b", "x&&y", "<f", "a;b"})
@@ -44,7 +44,7 @@ TEST(Quoting, KeepsTheQuoteThatIsOpen) {
 TEST(Quoting, AnyBytesAreReadBack) {
   std::mt19937 random(7);  // NOLINT: the same in every run
   const std::string bytes =
-      " \t\n\"'$\\#abx019/{}[]*?|&>!\x7f\x80\xc3\xa4" + right_to_left + "\xff";
+      " \t\n\"'$\\#abx019/{}[]*?|&>!\x7f\x80\xc3\xa4" + bidi_override + "\xff";
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
     for (auto length = random() % 8; length > 0; --length) text += bytes[random() % bytes.size()];
@@ -69,7 +69,7 @@ TEST(AsWord, IsWhatCanBePasted) {
   EXPECT_EQ(as_word("/a;b"), "\"/a;b\"");
   EXPECT_EQ(as_word("/a\";b"), "'/a\";b'");
   EXPECT_EQ(as_word("/a\"';b"), "$'/a\"\\';b'");
-  EXPECT_EQ(as_word("/" + right_to_left), "$'/\\u202e'");
+  EXPECT_EQ(as_word("/" + bidi_override), "$'/\\u202e'");
   EXPECT_EQ(as_word("costs $5"), "'costs $5'");
   EXPECT_EQ(as_word("it's ${1}"), "$'it\\'s ${1}'");
   EXPECT_EQ(as_word("/$x"), "/$x");

@@ -8,13 +8,13 @@
 namespace zksh {
 namespace {
 
-struct Row {
+struct ErrorRow {
   int code;
   int exit_status;
   const char* text;  ///< for the path /p
 };
 
-constexpr auto rows = std::to_array<Row>({
+constexpr auto rows = std::to_array<ErrorRow>({
     {-1, status::server_refused, "KeeperErrorCode = SystemError for /p"},
     {-2, status::server_refused, "KeeperErrorCode = RuntimeInconsistency for /p"},
     {-3, status::server_refused, "KeeperErrorCode = DataInconsistency for /p"},
