@@ -304,18 +304,18 @@ std::string help_of(const Command& command, std::size_t width) {
   if (!command.details.empty()) text += '\n' + filled(command.details, 2, width);
   if (const auto arguments = argument_lines(command, width); !arguments.empty())
     text += "\nArguments\n" + arguments;
-  if (const auto foreign = command.foreign_options(); !foreign.empty()) {
-    text += "\nOptions of similar tools\n";
-    for (const auto& [names, remedy] : foreign)
-      text += filled(fmt::format("{}", fmt::join(names, ", ")), 2, width) +
-              filled(fmt::format("{}.", remedy), 6, width);
-  }
   if (!command.json.empty())
     text +=
         '\n' + filled(fmt::format("-o json: {} (zksh-json(5)).", json_shapes_text(command.json)), 2,
                       width);
   if (!command.aliases.empty())
     text += fmt::format("\nAlso called {}.\n", fmt::join(command.aliases, ", "));
+  if (const auto foreign = command.foreign_options(); !foreign.empty()) {
+    text += "\nOptions of similar tools\n";
+    for (const auto& [names, remedy] : foreign)
+      text += filled(fmt::format("{}", fmt::join(names, ", ")), 2, width) +
+              filled(fmt::format("{}.", remedy), 6, width);
+  }
   if (!command.examples.empty()) text += "\nExamples\n";
   for (const auto& example : command.examples)
     text += fmt::format("  {}\n", example.line) + filled(example.meaning, 6, width);

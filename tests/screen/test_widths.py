@@ -67,6 +67,14 @@ class Widths(ShellTest):
         for meaning in cut:
             self.assertRegex("\n".join(whole), rf"{re.escape(meaning)}[,:;]? ")
 
+    def test_descriptions_of_settings_end_with_a_word_or_are_left_out(self):
+        at = {width: self.run_line(self.start(width=width), "conf", 0) for width in (200, 80, 40)}
+        wide, middle = at[200][0], at[80][0]
+        self.assertRegex(wide, r"^admin-server = .* \(default\)  Where the AdminServers are, .* word$")
+        self.assertEqual(middle[-1], "…")
+        self.assertTrue(wide.startswith(middle[:-1]) and wide[len(middle) - 1] in " ,", middle)
+        self.assertEqual({line.split()[-1] for line in at[40][-2:]}, {"(default)"})
+
 
 if __name__ == "__main__":
     unittest.main()
