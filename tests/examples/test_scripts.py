@@ -113,7 +113,7 @@ class Scripts(SessionTest):
         self.assertEqual([process.poll() for process in first], [None, None])
         self.assertEqual(self.run_script("barrier.zk", "/barrier/run-1", "3", "50s")[0], 0)
         for process in first:
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
             self.assertEqual(process.returncode, 0)
         self.assertEqual(self.run_script("barrier.zk", "/barrier/run-2", "2", "300ms")[0], 124)
 
@@ -140,7 +140,7 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_script("wait-for-instances.zk", "/app", "2", "300ms")[0], 124)
         self.assertIsNone(waiting.poll())
         self.zksh("create", "/app/two")
-        self.assertEqual(waiting.communicate(timeout=20)[0].split(), ["one", "two"])
+        self.assertEqual(waiting.communicate(timeout=60)[0].split(), ["one", "two"])
         self.assertEqual(waiting.returncode, 0)
 
     def test_health_alert(self):
@@ -160,7 +160,7 @@ class Scripts(SessionTest):
         # The lead is taken away: the service ends, help is called for, and the other one leads.
         contenders = self.znodes.children(self.root + "/app/leader")
         self.znodes.delete(self.root + "/app/leader/" + min(contenders, key=lambda name: name[-10:]))
-        first.communicate(timeout=30)
+        first.communicate(timeout=60)
         self.assertEqual(first.returncode, 76)
         self.wait_until(lambda: self.text("led").split() == ["first", "second"])
         self.assertTrue(self.text("alarm").strip())
@@ -178,7 +178,7 @@ class Scripts(SessionTest):
         self.assertEqual(status, 1)
         self.assertIn("/kept/me is ephemeral", err)
         self.assertEqual(self.znodes.children(self.root + "/kept"), ["me"])
-        mine.communicate(b"quit\n", timeout=20)
+        mine.communicate(b"quit\n", timeout=60)
 
     def test_quota_report(self):
         server = {"server": self.server.address}
@@ -201,7 +201,7 @@ class Scripts(SessionTest):
         self.assertEqual(self.run_script("stale.zk", "/app", "0s"), (0, "/app/me\n/app/empty\n", ""))
         self.assertEqual(self.run_script("stale.zk", "/app", "1d"), (0, "", ""))
         self.assertEqual(self.run_script("stale.zk", "/none", "1d")[0], 4)
-        mine.communicate(b"quit\n", timeout=20)
+        mine.communicate(b"quit\n", timeout=60)
 
     def test_rolling_restart(self):
         self.zksh("-c", "create /roll; create /app; create /app/db1; create /app/db2")

@@ -26,7 +26,7 @@ class Install(unittest.TestCase):
             files = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
             self.assertEqual(EXPECTED, files)
             version = subprocess.run([top / "bin/zksh", "--version"], capture_output=True, text=True,
-                                     check=True, timeout=20).stdout
+                                     check=True, timeout=60).stdout
             self.assertRegex(version, r"^zksh \d")
             self.assertIn(f'"{version.splitlines()[0]}"', (top / "share/man/man1/zksh.1").read_text(encoding="utf-8"))
 

@@ -118,7 +118,7 @@ class OneFile(unittest.TestCase):
     def test_the_prompt_with_completion(self):
         for terminal in ("xterm-256color", "vt100", "of-no-terminfo"):
             with self.subTest(terminal):
-                child = pexpect.spawn("chroot", [str(self.root), "/zksh", "-s", self.server.address], encoding="utf-8", timeout=20,
+                child = pexpect.spawn("chroot", [str(self.root), "/zksh", "-s", self.server.address], encoding="utf-8", timeout=60,
                                       env={"TERM": terminal, "PATH": os.environ["PATH"]}, dimensions=(24, 80))
                 self.addCleanup(child.close, force=True)
                 child.expect(r"\(CONNECTED\) 0\] ")

@@ -68,7 +68,7 @@ class Input(EditorTest):
         screen.keys("C-r")
         screen.wait_for("i-search")
         screen.paste("irs")
-        screen.wait_for("first", timeout=5)
+        screen.wait_for("first")
         screen.keys("C-g")
         screen.type("x\n")
         self.wait_accepted("first", "x")

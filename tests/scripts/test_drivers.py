@@ -25,7 +25,7 @@ class DriverTest(unittest.TestCase):
                 "XDG_CONFIG_DIRS": self.directory, "LC_ALL": "C.UTF-8"}
 
     def spawn(self, terminal, *words, name="zkCli.sh"):
-        child = pexpect.spawn(name, list(words), env=self.environment(terminal), encoding="utf-8", timeout=20,
+        child = pexpect.spawn(name, list(words), env=self.environment(terminal), encoding="utf-8", timeout=60,
                               dimensions=(24, 80))
         self.addCleanup(child.close, force=True)
         return child

@@ -55,13 +55,13 @@ class RestoredServers(SessionTest):
         changes, listener, late, holder, contender = self.waiters
         self.terminal.read_until(GONE)
         self.terminal.read_until(rb"new session 0x")
-        self.assertEqual(holder.wait(30), 76)
-        self.assertEqual(contender.communicate(timeout=30)[0], b"mine\n")
+        self.assertEqual(holder.wait(60), 76)
+        self.assertEqual(contender.communicate(timeout=60)[0], b"mine\n")
         self.start("elect", "/elect", "ann")
         while b"ann" not in listener.stdout.readline():
             self.assertIsNone(listener.poll())
         self.znodes.create(self.root + "/late")
-        self.assertEqual(late.wait(30), 0)
+        self.assertEqual(late.wait(60), 0)
         while b"/late" not in changes.stdout.readline():
             self.assertIsNone(changes.poll())
 

@@ -162,7 +162,7 @@ class Follow(TxnsTest):
         lines = [follower.stdout.readline().split()[-1] for _ in range(301)]
         self.assertEqual(lines[1:], [b"%d" % number for number in range(300)])
         follower.send_signal(signal.SIGINT)
-        self.assertEqual(follower.wait(10), 130)
+        self.assertEqual(follower.wait(60), 130)
         self.assertEqual(follower.stderr.read(), b"")
 
 
@@ -170,7 +170,7 @@ class Follow(TxnsTest):
         follower = self.start("-o", "plain", "txns", "--in", self.data, "--follow", "-R", self.root, server="127.0.0.1:1")
         follower.stdout.readline()
         follower.stdout.close()
-        self.assertEqual(follower.wait(10), 141)  # without another transaction
+        self.assertEqual(follower.wait(60), 141)  # without another transaction
         follower.stdout = None
 
 
@@ -390,7 +390,7 @@ class Locks(TxnsTest):
         self.assertRegex(texts[1], r"exclusive, waited .*, still waiting$")
         first = sorted(self.znodes.children(self.root + "/lock"), key=lambda name: name[-10:])[0]
         self.znodes.delete(f"{self.root}/lock/{first}")
-        self.assertEqual(waiter.wait(20), 0)
+        self.assertEqual(waiter.wait(60), 0)
         self.end(holder)
         turns = [json.loads(line) for line in self.txns("--locks", "-o", "json", self.root + "/lock").splitlines()]
         self.assertEqual([turn["outcome"] for turn in turns], ["deleted", "released"])
@@ -405,8 +405,8 @@ class Locks(TxnsTest):
         waiter = self.start("semaphore", "/sema", "1", "--", "true")
         self.wait_until(lambda: self.znodes.children(self.root + "/sema/locks"))
         self.assertRegex(self.txns("--locks", self.root + "/sema").splitlines()[-1], r"/sema/locks/.*, still waiting$")
-        holder.communicate(b"\n", timeout=20)
-        self.assertEqual(waiter.wait(20), 0)
+        holder.communicate(b"\n", timeout=60)
+        self.assertEqual(waiter.wait(60), 0)
         turns = [json.loads(line) for line in self.txns("--locks", "-o", "json", self.root + "/sema").splitlines()]
         self.assertEqual([(turn["mode"], turn["path"]) for turn in turns], [("lease", self.root + "/sema/leases")] * 2)
         self.assertGreater(turns[1]["waitedMs"], 0)

@@ -55,7 +55,7 @@ bool TrialContender::run(const std::function<void()>& idle) {
     }
     // Another thread opens the new session.
     if (client.current_state() != SessionState::Connected) {
-      tree.monitor().wait_until({}, Clock::now() + 5s, [&](const Monitor::Held& held) {
+      tree.monitor().wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
         return fiber.can_resume(held) || client.state(held) == SessionState::Connected;
       });
       continue;

@@ -205,7 +205,7 @@ TEST_F(SandboxTest, ConfigReachesTheServer) {
   const Sandbox sandbox(monitor, 1, {"tickTime=321"});
   const std::string& address = sandbox.connect_string();
   const int port = std::stoi(address.substr(address.find(':') + 1));
-  const auto answers = ask_servers({port}, "conf", Clock::now() + 10s);
+  const auto answers = ask_servers({port}, "conf", Clock::now() + 60s);
   EXPECT_EQ(answer_field(answers.at(0), "tickTime"), "321");
 }
 

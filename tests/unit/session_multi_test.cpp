@@ -61,7 +61,7 @@ class SessionMulti : public testing::Test {
     session.await_connection("/", {});
     const auto& address = sandbox->connect_string();
     const int port = std::stoi(address.substr(address.find(':') + 1));
-    const auto text = ask_servers({port}, "cons", Clock::now() + 10s).front();
+    const auto text = ask_servers({port}, "cons", Clock::now() + 60s).front();
     const auto own = text.find(fmt::format("sid=0x{:x}", session.session_id()));
     const std::string_view key = "recved=";
     const auto count = text.rfind(key, own);

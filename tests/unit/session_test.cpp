@@ -59,7 +59,7 @@ struct SessionTest : testing::Test {
         [this](const Monitor::Held&, const Event& event) { heard.push_back(event.state); });
   }
   bool becomes(Session& session, SessionState state) {
-    return monitor.wait_until({}, Clock::now() + 10s, [&](const Monitor::Held& held) {
+    return monitor.wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
       return session.state(held) == state;
     });
   }

@@ -38,7 +38,7 @@ class Family {
     return text.empty() ? 0 : std::stoi(text);
   }
   bool comes(auto&& is_true) {
-    return monitor_.wait_until({}, Clock::now() + 10s, [&](const Monitor::Held& held) {
+    return monitor_.wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
       return is_true(watchdog.view(held));
     });
   }
@@ -245,11 +245,11 @@ TEST(Process, tells_which_signal_stopped_it) {
                         {.words = {"tail", "-f", "/dev/null"}, .group = Program::Group::Own});
   for (const int signal : {SIGSTOP, SIGTSTP}) {
     process.signal(signal);
-    EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 10s, [&](const Monitor::Held& held) {
+    EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
       return process.stop_signal(held) == signal;
     }));
     process.signal(SIGCONT);
-    EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 10s, [&](const Monitor::Held& held) {
+    EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
       return process.stop_signal(held) == 0;
     }));
   }
