@@ -20,7 +20,7 @@ def example():
     with open(README, encoding="utf-8") as file:
         text = file.read()
     begin = text.index("    sandbox: 1 private server at ")
-    return [line[4:] for line in text[begin:].split("\nsrc/try.sh passes")[0].rstrip().split("\n")]
+    return [line[4:] for line in text[begin:].split("\n\n")[0].split("\n")]
 
 
 def plain(shown):
