@@ -33,8 +33,9 @@ std::vector<Judge::Version>& Judge::history_of(const std::string& path) {
 std::vector<Judge::Names>& Judge::children_of(const std::string& path) {
   auto& all = lists_[path];
   if (all.empty()) {
-    all.push_back({.exists = path == "/"});
+    all.push_back({.exists = path == "/" || path.starts_with("/zookeeper")});
     if (path == "/") all.back().names = {"zookeeper"};
+    if (path == "/zookeeper") all.back().names = {"config", "quota"};
   }
   return all;
 }
@@ -149,7 +150,7 @@ std::int64_t Judge::saw_children(const std::string& who, Seen& seen, const std::
   const std::set<std::string> sorted(names.begin(), names.end());
   const auto found = moments(children_of(path), seen.zxid, [&](const Names& list) {
     if (code == zksh::code::no_node) return !list.exists;
-    return (list.exists || path.starts_with("/zookeeper")) && list.names == sorted;
+    return list.exists && list.names == sorted;
   });
   if (!found)
     fault(fmt::format(
@@ -157,6 +158,37 @@ std::int64_t Judge::saw_children(const std::string& who, Seen& seen, const std::
         who, path, code == zksh::code::no_node ? "no node" : fmt::format("{}", sorted), seen.zxid));
   seen.zxid = found->earliest;
   return found->latest;
+}
+
+void Judge::walked(const std::string& who, Seen& seen, const std::vector<zksh::TreeNode>& nodes,
+                   bool with_data) {
+  ++walks_;
+  const auto before = seen.zxid;
+  std::set<std::string> visited;
+  for (const auto& node : nodes) {
+    if (!visited.insert(node.path).second)
+      fault(fmt::format("{}: a walk has visited {} twice", who, node.path));
+    // Requests for several nodes are on their way at a time, in an order of the walk's own.
+    Seen then{.session = seen.session, .zxid = before};
+    saw_node(who, then, node.path, zksh::code::ok, {.data = node.data, .stat = node.stat},
+             with_data);
+    seen.zxid = std::max(seen.zxid, then.zxid);
+    then.zxid = before;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < node.children->size(); ++i) names.emplace_back((*node.children)[i]);
+    saw_children(who, then, node.path, zksh::code::ok, names);
+    seen.zxid = std::max(seen.zxid, then.zxid);
+  }
+  for (const auto& [path, all] : nodes_) {
+    if (path == "/zookeeper/config") continue;  // a server of 3.4 has none
+    const bool stayed = moments(all, before, [](const Version& v) { return v.exists; }) &&
+                        !moments(all, before, [&](const Version& v) {
+                          return !v.exists || v.czxid != all.back().czxid;
+                        });
+    if (stayed && !visited.contains(path))
+      fault(fmt::format("{}: a walk has missed {}, which was there since 0x{:x}", who, path,
+                        all.back().czxid));
+  }
 }
 
 void Judge::wrote(const std::string& who, Seen& seen, const std::string& path,

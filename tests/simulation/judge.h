@@ -3,6 +3,7 @@
 
 #include "client/client.h"
 #include "ensemble.h"
+#include "tree/walk.h"
 
 #include <cstdint>
 #include <deque>
@@ -46,6 +47,10 @@ class Judge {
                         const zksh::Node& node, bool with_data);
   std::int64_t saw_children(const std::string& who, Seen& seen, const std::string& path, int code,
                             const std::vector<std::string>& names);
+  /// Of a whole walk from the root, within one session. Each node of it was so at some moment, and
+  /// nodes that were there all the time are in it.
+  void walked(const std::string& who, Seen& seen, const std::vector<zksh::TreeNode>& nodes,
+              bool with_data);
 
   /// A write of this unique value was answered.
   void wrote(const std::string& who, Seen& seen, const std::string& path, const std::string& value,
@@ -75,6 +80,7 @@ class Judge {
   std::uint64_t holds() const { return holds_; }
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
+  std::uint64_t walks() const { return walks_; }
   std::uint64_t watches() const { return watched_.size(); }
 
  private:
@@ -116,6 +122,7 @@ class Judge {
   std::uint64_t holds_ = 0;
   std::uint64_t reads_ = 0;
   std::uint64_t writes_ = 0;
+  std::uint64_t walks_ = 0;
 };
 
 }  // namespace simulation

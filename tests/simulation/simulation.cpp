@@ -12,6 +12,7 @@
 #include "lock/manager.h"
 #include "recipes/lock_distance.h"
 #include "session/session.h"
+#include "tree/walk.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -201,9 +202,9 @@ class Run {
   }
 
   std::string tally() const {
-    return fmt::format("{} reads, {} writes, {} watches, {} holds, {:.0f} s", judge_.reads(),
-                       judge_.writes(), judge_.watches(), judge_.holds(),
-                       static_cast<double>(now()) / second);
+    return fmt::format("{} reads, {} walks, {} writes, {} watches, {} holds, {:.0f} s",
+                       judge_.reads(), judge_.walks(), judge_.writes(), judge_.watches(),
+                       judge_.holds(), static_cast<double>(now()) / second);
   }
 
  private:
@@ -518,11 +519,11 @@ class Run {
 
     void make() {
       using Makes = void (Request::*)();
-      constexpr std::array<Makes, 13> kinds{
-          &Request::get,     &Request::get,    &Request::exists,       &Request::list,
-          &Request::set,     &Request::set,    &Request::set,          &Request::create,
-          &Request::create,  &Request::remove, &Request::set_in_multi, &Request::read_jointly,
-          &Request::watch_on};
+      constexpr std::array<Makes, 14> kinds{
+          &Request::get,      &Request::get,    &Request::exists,       &Request::list,
+          &Request::set,      &Request::set,    &Request::set,          &Request::create,
+          &Request::create,   &Request::remove, &Request::set_in_multi, &Request::read_jointly,
+          &Request::watch_on, &Request::walk};
       const auto which = static_cast<std::size_t>(dice().number(kinds.size() - 1));
       const Waiting waiting(run_, who_, fmt::format("request {} of {}", which, target_));
       (this->*kinds.at(which))();
@@ -606,6 +607,18 @@ class Run {
       std::vector<std::string> names;
       for (std::size_t i = 0; i < listed.names.size(); ++i) names.emplace_back(listed.names[i]);
       if (listed.code == zksh::code::ok) judge_.saw_children(who_, seen_, "/", listed.code, names);
+    }
+
+    /// As `ls -R` and `dump` read a tree, of 30 nodes here.
+    void walk() {
+      std::vector<zksh::TreeNode> nodes;
+      zksh::WalkPlan plan;
+      plan.tops = {"/"};
+      plan.data = dice().happens(0.5);
+      plan.enter = [&](zksh::TreeNode& node) { nodes.push_back(std::move(node)); };
+      const int code = code_of([&] { zksh::walk_tree(session_, plan, never_stops_); });
+      judge_.note(fmt::format("{} walks: {}, {} nodes", who_, code, nodes.size()));
+      if (counts() && code == zksh::code::ok) judge_.walked(who_, seen_, nodes, plan.data);
     }
 
     /// A persistent watch begins or ends. Its events are not judged, but it takes the place of
