@@ -17,7 +17,7 @@ void declare(Options& o, Args& a) {
 
 int run(Context& cx, const Args& a) {
   if (!may_end_session(cx, a.force)) return status::failure;
-  end_users_of_session(cx);
+  end_work_of_session(cx);
   cx.client.close();
   // The end of each lock is reported, and recorded for `locks`, before the next command runs.
   const auto deadline = Clock::now() + std::chrono::seconds(1);

@@ -22,7 +22,7 @@ void declare(Options& o, Args& a) {
 /// answer, and none of them is for the old session. Says at once that there is no connection; zkCli
 /// does not wait for one here.
 void open_for_piped_lines(Context& cx, const std::string& server) {
-  end_users_of_session(cx);
+  end_work_of_session(cx);
   cx.client.close();
   cx.client.open(server);
   if (cx.services.settings.drop_in) return;
@@ -40,7 +40,7 @@ int run(Context& cx, const Args& a) {
   const bool piped = cx.input == Input::Pipe;
   if (!piped)
     cx.client.replace_session(
-        server, [&] { end_users_of_session(cx); }, cx.stop);
+        server, [&] { end_work_of_session(cx); }, cx.stop);
   if (a.server) cx.current.reset();  // the old path may not exist there
   if (piped) open_for_piped_lines(cx, server);
   return status::ok;

@@ -34,7 +34,7 @@ void remove_limits(Context& cx, const QuotaPlace& place, const std::string& node
                    const std::vector<std::string_view>& removed) {
   auto limits = read_quota(place, node, cx.stop);
   for (const auto limit : removed) limits.set(limit, -1);
-  place.check_guards(cx.stop);
+  place.check_lock_guard(cx.stop);
   try {
     place.client().set({.path = node, .data = limits.text()}, cx.stop);
   } catch (const ZkError& error) {

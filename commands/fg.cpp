@@ -20,7 +20,7 @@ int run(Context& cx, const Args& a) {
   cx.end_at_suspension();
   if (const auto result = cx.services.jobs->wait(job.number, cx.stop)) return *result;
   if (cx.was_suspended()) {
-    if (const auto result = cx.services.jobs->leave(job.number)) return *result;
+    if (const auto result = cx.services.jobs->stop_waiting(job.number)) return *result;
     cx.out.err_line_regardless(fmt::format("[{}] {}", job.number, cx.out.shown_in_error(job.line)));
     return status::ok;
   }

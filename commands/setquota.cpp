@@ -96,7 +96,7 @@ void refuse_quota_below(Context& cx, const QuotaPlace& place, const std::string&
   for (const auto& node : nodes)
     if (node != top && with_quota.contains(node))
       throw Error(fmt::format("{} has a child {} which has a quota", path,
-                              place.seen(node.substr(quota_root.size()))));
+                              place.inside_chroot(node.substr(quota_root.size()))));
 }
 
 void refuse_quota_above(Context& cx, const QuotaPlace& place, const std::string& path) {
@@ -108,7 +108,8 @@ void refuse_quota_above(Context& cx, const QuotaPlace& place, const std::string&
       const auto names = place.client().children(quota_node(above), Watch::none(), cx.stop).names;
       if (names.empty()) return;
       if (std::ranges::count(names, limits_name) > 0)
-        throw Error(fmt::format("{} has a parent {} which has a quota", path, place.seen(above)));
+        throw Error(
+            fmt::format("{} has a parent {} which has a quota", path, place.inside_chroot(above)));
     } catch (const ZkError& error) {
       if (error.code() != code::no_node) throw;
       return;

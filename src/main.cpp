@@ -43,7 +43,7 @@ void open_standard_streams() {
 /// not affected.
 void keep_memory_to_itself() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-/// Whoever started zksh may have ignored SIGCHLD. If inherited, no program's exit status could be
+/// zksh's parent may have ignored SIGCHLD. If inherited, no program's exit status could be
 /// waited for.
 void receive_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 

@@ -367,7 +367,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-/// How far two words may be apart, of which the longer has so many letters, its dashes left out.
+/// How far two words may be apart if the longer has so many letters, without its dashes.
 std::size_t allowed_distance(std::size_t letters) {
   if (letters > 12) return 3 * edit;
   return letters > 6 ? 2 * edit : edit;

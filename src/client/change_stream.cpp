@@ -63,7 +63,7 @@ bool ChangeStream::set_up(const std::stop_token& stop) {
       if (is_repeatable_failure(result)) return false;
       if (result != code::ok) throw with_version_for_watches(client_, ZkError(result, path));
     }
-    if (const auto hidden = watches_.take_hidden(); !hidden.empty())
+    if (const auto hidden = watches_.take_unreadable_roots(); !hidden.empty())
       throw ZkError(code::no_auth, hidden.front());
     if (!options_.values) return true;
     for (const auto& [path, stat] : survey(stop)) due_.push_back({.path = path});

@@ -31,7 +31,7 @@ int NodeWatches::await_sent(const Sent& sent, const std::string& path, Root& roo
   const auto stat = client_.await(sent.stat, stop);
   if (is_connection_failure(stat.code)) return stat.code;
   root.exists = stat.code == code::ok;
-  if (stat.code == code::no_auth) hidden_.push_back(path);
+  if (stat.code == code::no_auth) unreadable_roots_.push_back(path);
   return code::ok;
 }
 
@@ -146,16 +146,16 @@ int NodeWatches::try_to_set_again(const std::stop_token& stop) {
 /// less than this session has was restored: nothing is known of what it has, so all of it is new.
 void NodeWatches::find_missed(const std::string& path, Root& root, std::int64_t until,
                               const std::stop_token& stop) {
-  const auto since = std::max(*since_, root.told);
+  const auto since = std::max(*since_, root.reported_until);
   MissedChanges changes(until < since ? -1 : since, until);
   if (root.mode == WatchMode::Recursive && survey_) {
     survey_(client_, path, changes, stop);
   } else if (const auto stat = client_.exists(path, Watch::none(), stop)) {
     changes.visit(path, *stat);
-    if (root.mode == WatchMode::Recursive) changes.unlistable();
+    if (root.mode == WatchMode::Recursive) changes.note_unlistable();
   }
   add_missed(changes, path, root);
-  root.told = until;
+  root.reported_until = until;
 }
 
 void NodeWatches::add_missed(MissedChanges& changes, const std::string& path, Root& root) {
@@ -180,25 +180,26 @@ void NodeWatches::add_missed(MissedChanges& changes, const std::string& path, Ro
 
 void MissedChanges::visit(const std::string& path, const Stat& stat) {
   const auto parent = parent_path(path);
-  while (!open_.empty() && (open_.back().path != parent || path == "/")) leave();
-  if (!open_.empty() && open_.back().stat.pzxid == stat.czxid) open_.back().is_explained = true;
+  while (!ancestors_.empty() && (ancestors_.back().path != parent || path == "/")) leave();
+  if (!ancestors_.empty() && ancestors_.back().stat.pzxid == stat.czxid)
+    ancestors_.back().change_is_known = true;
   if (is_missed(stat.czxid)) changes_.push_back({stat.czxid, Event::Type::Created, path, stat});
   if (is_missed(stat.mzxid) && stat.mzxid != stat.czxid)
     changes_.push_back({stat.mzxid, Event::Type::DataChanged, path, stat});
   has_visited_ = true;
-  open_.push_back({.path = path, .stat = stat});
+  ancestors_.push_back({.path = path, .stat = stat});
 }
 
 void MissedChanges::leave() {
-  auto& [path, stat, is_explained] = open_.back();
-  // A node without children has had its own creation as pzxid.
-  if (!is_explained && stat.pzxid != stat.czxid && is_missed(stat.pzxid))
+  auto& [path, stat, change_is_known] = ancestors_.back();
+  // The pzxid of a node that never had children is its creation's.
+  if (!change_is_known && stat.pzxid != stat.czxid && is_missed(stat.pzxid))
     changes_.push_back({stat.pzxid, Event::Type::ChildrenChanged, std::move(path), stat});
-  open_.pop_back();
+  ancestors_.pop_back();
 }
 
 std::vector<MissedChanges::Change> MissedChanges::take() {
-  while (!open_.empty()) leave();
+  while (!ancestors_.empty()) leave();
   std::ranges::stable_sort(changes_, {}, &Change::zxid);
   return std::exchange(changes_, {});
 }

@@ -14,9 +14,9 @@
 
 namespace zksh {
 
-/// Finds the changes of a time that is given by zxids, without knowing what was there before: what
-/// was created or written, and the nodes of which a child was deleted, unless a later change of
-/// their lists hides that. Several writes of a node are one.
+/// Finds what changed between two zxids, without knowing the nodes before: what was created or
+/// written, and which nodes lost a child, unless a later change of their lists of children hides
+/// that. Several writes of a node count as one.
 class MissedChanges {
  public:
   /// A change, which the server would have reported.
@@ -33,8 +33,8 @@ class MissedChanges {
   /// Call for each node, before those below it.
   void visit(const std::string& path, const Stat& stat);
   /// Call if the children of the node visited last may not be listed.
-  void unlistable() {
-    if (!open_.empty()) open_.back().is_explained = true;
+  void note_unlistable() {
+    if (!ancestors_.empty()) ancestors_.back().change_is_known = true;
   }
   /// The changes, in order, once all nodes have been visited.
   std::vector<Change> take();
@@ -43,16 +43,16 @@ class MissedChanges {
   bool is_missed(std::int64_t zxid) const { return zxid > since_ && zxid <= until_; }
 
  private:
-  struct Open {
+  struct Ancestor {
     std::string path;
     Stat stat;
-    bool is_explained = false;  ///< the last change of its list was the creation of a child
+    bool change_is_known = false;  ///< the last change of its list was the creation of a child
   };
   void leave();
 
   std::int64_t since_;
   std::int64_t until_;
-  std::vector<Open> open_{};  ///< the nodes on the path to the present one
+  std::vector<Ancestor> ancestors_{};  ///< the nodes on the path to the present one
   std::vector<Change> changes_{};
   bool has_visited_ = false;
 };
@@ -99,14 +99,14 @@ class NodeWatches {
   std::vector<Event> take_events() { return std::exchange(events_, {}); }
   /// The nodes found, since the last call, whose Stat may not be read: servers send no events about
   /// them.
-  std::vector<std::string> take_hidden() { return std::exchange(hidden_, {}); }
+  std::vector<std::string> take_unreadable_roots() { return std::exchange(unreadable_roots_, {}); }
 
  private:
   struct Root {
     WatchMode mode = WatchMode::Persistent;
     bool exists = false;
     std::int64_t from = 0;
-    std::int64_t told = 0;  ///< changes up to this one that were missed have been reported
+    std::int64_t reported_until = 0;  ///< missed changes up to this zxid
   };
   struct Sent {
     Pending<std::int64_t> watch;
@@ -130,7 +130,7 @@ class NodeWatches {
   std::optional<std::int64_t> since_;  ///< without a connection: the last zxid that was seen
   bool is_connected_ = true;
   std::vector<Event> events_;  ///< to report
-  std::vector<std::string> hidden_;
+  std::vector<std::string> unreadable_roots_;
   std::optional<Event> last_;  ///< the last event, if it was a persistent watch's
 };
 

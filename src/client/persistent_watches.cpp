@@ -150,7 +150,7 @@ void PersistentWatches::serve_once(NodeWatches& watches, const std::stop_token& 
 
 void PersistentWatches::report_events(NodeWatches& watches) {
   const auto events = watches.take_events();
-  const auto hidden = watches.take_hidden();
+  const auto hidden = watches.take_unreadable_roots();
   monitor_.with_lock([&](const Monitor::Held& held) {
     for (const auto& event : events) report_.event(held, event);
     if (!hidden.empty())

@@ -1,4 +1,4 @@
-// Work limits: the rate limit.
+// Work limits: bound the load that many requests put on the servers.
 #include "client/work_limits.h"
 
 #include "base/error.h"

@@ -19,7 +19,7 @@ JobTable::Job* JobTable::job(const Monitor::Held& held, int number) {
   return found == jobs_(held).end() ? nullptr : &found->second;
 }
 
-void JobTable::end(int number, int status) {
+void JobTable::note_end(int number, int status) {
   monitor_.change([&](const Monitor::Held& held) {
     if (auto* const ended = job(held, number)) ended->status = status;
   });
@@ -59,7 +59,7 @@ void JobTable::kill(int number) {
   stop.request_stop();
 }
 
-std::optional<int> JobTable::leave(int number) {
+std::optional<int> JobTable::stop_waiting(int number) {
   return monitor_.change([&](const Monitor::Held& held) -> std::optional<int> {
     auto* const left = job(held, number);
     if (!left) return status::ok;

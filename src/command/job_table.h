@@ -30,7 +30,7 @@ class JobTable {
 
   /// Adds a job that starts now. Its number is one more than the highest in use.
   Job add(const std::string& line);
-  void end(int number, int status);
+  void note_end(int number, int status);
   /// nullopt if there is no such job.
   std::optional<Job> find(int number);
   std::vector<Job> all() const;
@@ -39,7 +39,7 @@ class JobTable {
   void kill(int number);
   /// Stops waiting for the job, so that its end is reported again. Returns its status if it has
   /// already ended.
-  std::optional<int> leave(int number);
+  std::optional<int> stop_waiting(int number);
   /// Blocks until the job has ended, and returns its status; nullopt after a stop. A job that is no
   /// longer in the table counts as successful.
   std::optional<int> wait(int number, const std::stop_token& stop);

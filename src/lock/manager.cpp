@@ -54,7 +54,7 @@ class CircleWatch {
  private:
   Task<> run() {
     for (;;) {
-      co_await fiber_.until([&](const Monitor::Held& held) { return may_close(held); });
+      co_await fiber_.until([&](const Monitor::Held& held) { return may_form_circle(held); });
       Clock::duration pause = first_pause;
       std::string looked_at;
       for (;;) {
@@ -93,7 +93,7 @@ class CircleWatch {
 
   /// Whether one lock waits and there is another that somebody may wait for. Called at every
   /// change.
-  bool may_close(const Monitor::Held& held) const {
+  bool may_form_circle(const Monitor::Held& held) const {
     std::size_t paths = 0;
     bool waits = false;
     for (const auto& lock : locks_(held)) {
@@ -115,7 +115,7 @@ class CircleWatch {
   /// Describes the locks, and who waits behind whom; empty if no deadlock is possible.
   std::string waits(const Monitor::Held& held) const {
     std::string text;
-    if (!may_close(held)) return text;
+    if (!may_form_circle(held)) return text;
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       if (status.stage == LockStage::Gone) continue;
@@ -171,7 +171,7 @@ LockManager::~LockManager() {
 namespace {
 
 /// Gone, and reported; the manager's thread has only not removed it yet.
-bool is_over(const LockStatus& status) {
+bool is_gone_and_reported(const LockStatus& status) {
   return status.stage == LockStage::Gone && (status.end != LockEnd::Lost || status.forgotten);
 }
 
@@ -203,7 +203,7 @@ std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
-      if (is_over(other->status(held))) continue;
+      if (is_gone_and_reported(other->status(held))) continue;
       for (const auto& path : lock->paths())
         if (other->is_at(path)) problem = already(*other, other->status(held), path);
     }
@@ -245,7 +245,7 @@ bool LockManager::await_gone(const Lock& lock, Clock::time_point deadline,
 std::vector<std::shared_ptr<Lock>> LockManager::locks() const {
   return monitor_.with_lock([&](const Monitor::Held& held) {
     auto all = locks_(held);
-    std::erase_if(all, [&](const auto& lock) { return is_over(lock->status(held)); });
+    std::erase_if(all, [&](const auto& lock) { return is_gone_and_reported(lock->status(held)); });
     return all;
   });
 }
@@ -253,7 +253,7 @@ std::vector<std::shared_ptr<Lock>> LockManager::locks() const {
 std::shared_ptr<Lock> LockManager::find(const std::string& path) const {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
     for (const auto& lock : locks_(held)) {
-      if (is_over(lock->status(held))) continue;
+      if (is_gone_and_reported(lock->status(held))) continue;
       const auto& nodes = lock->status(held).holding.nodes;
       if (lock->is_at(path) || std::ranges::find(nodes, path) != nodes.end()) return lock;
     }
@@ -261,12 +261,13 @@ std::shared_ptr<Lock> LockManager::find(const std::string& path) const {
   });
 }
 
-std::shared_ptr<Lock> LockManager::lost() const {
+std::shared_ptr<Lock> LockManager::lost_lock() const {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       const bool awaited = lock->plan().awaited;  // its own command returns it
-      if (status.end == LockEnd::Lost && !is_over(status) && !status.closed_here && !awaited)
+      if (status.end == LockEnd::Lost && !is_gone_and_reported(status) && !status.closed_here &&
+          !awaited)
         return lock;
     }
     return nullptr;
@@ -277,8 +278,8 @@ GuardedClient::Guards LockManager::guards(const Monitor::Held& held) const {
   GuardedClient::Guards all;
   for (const auto& lock : locks_(held)) {
     const auto& status = lock->status(held);
-    const bool guards =
-        status.stage == LockStage::Gone ? !is_over(status) : status.stage >= LockStage::Held;
+    const bool guards = status.stage == LockStage::Gone ? !is_gone_and_reported(status)
+                                                        : status.stage >= LockStage::Held;
     if (lock->plan().guard && guards)
       std::ranges::move(lock->guards(held), std::back_inserter(all));
   }
@@ -293,7 +294,7 @@ std::string LockManager::summary() const {
       const char* mark = "";
       if (status.stage == LockStage::Suspended) mark = "?";
       if (status.end == LockEnd::Lost) mark = " LOST";
-      if (status.stage < LockStage::Held || is_over(status)) continue;
+      if (status.stage < LockStage::Held || is_gone_and_reported(status)) continue;
       text += fmt::format("{}{}{}", text.empty() ? "locked " : ", ", lock->name(), mark);
     }
   });
@@ -389,7 +390,7 @@ void LockManager::serve(const std::stop_token& stop) {
     circles.resume();
     monitor_.with_lock([&](const Monitor::Held& held) {
       std::erase_if(locks_(held), [&](const auto& lock) {
-        return is_over(lock->status(held)) && lock->fiber_.ended();
+        return is_gone_and_reported(lock->status(held)) && lock->fiber_.ended();
       });
     });
   }
@@ -412,7 +413,7 @@ bool may_end_session(const Context& cx, bool force) {
          confirmed_by_user(cx, fmt::format("This ends {}. Go on?", cx.out.shown_in_error(what)));
 }
 
-void end_users_of_session(Context& cx) {
+void end_work_of_session(Context& cx) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
   // Their last words come before the session ends. `connect &` is a job itself.
   if (cx.services.jobs && !cx.background)

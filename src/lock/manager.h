@@ -48,7 +48,7 @@ class LockManager {
   void give_back(Lock& lock);
   /// What a script must not pass over: a lock that was lost, and neither confirmed by `unlock` nor
   /// ended by a `close` or `connect` of this shell; null if there is none.
-  std::shared_ptr<Lock> lost() const;
+  std::shared_ptr<Lock> lost_lock() const;
   /// Removes a lost lock from those that need an `unlock`. Its nodes, for which others wait in vain
   /// while the session lasts, are still removed when a server answers again.
   void forget(const Lock& lock);
@@ -93,8 +93,8 @@ class LockManager {
 /// unless `force`; Cancelled on a stop.
 bool may_end_session(const Context& cx, bool force);
 
-/// Drops the open transaction, and ends jobs and the programs under locks, in their own words.
-/// Blocks until they have ended. Throws Cancelled on a stop.
-void end_users_of_session(Context& cx);
+/// Drops the open transaction, and ends jobs and the programs under locks, which print their own
+/// messages. Blocks until they have ended. Throws Cancelled on a stop.
+void end_work_of_session(Context& cx);
 
 }  // namespace zksh

@@ -78,7 +78,7 @@ class LockedProgram {
     if (result == status::ok && !to_end && after_success) after_success();
     stay();
     held.give_back();
-    // Ctrl-C reached only the program. Pass it on to whoever runs zksh, as if the program had not
+    // Ctrl-C reached only the program. Pass it on to zksh's parent, as if the program had not
     // had the terminal: otherwise a loop in a script would continue.
     const bool in_script = cx_.input == Input::Arguments || cx_.input == Input::Text;
     if (had_terminal_ && in_script && result == status::signal_base + SIGINT) kill(0, SIGINT);

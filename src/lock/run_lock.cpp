@@ -285,7 +285,7 @@ class LockRun {
     return true;
   }
 
-  /// Whoever nests a lock relies on what the command says, and on its own `unlock`.
+  /// A user who nests a lock relies on what the command says, and on its own `unlock`.
   void refuse_other(const Lock& lock, const LockStatus& now) const {
     const auto refuse = [&](const std::string& why) {
       throw ValueError(fmt::format("{}: --nest is not possible: {}", request_.paths.front(), why));

@@ -28,7 +28,7 @@ bool is_named_by(const AclEntry& entry, const std::string& text) {
 }
 
 /// Whether the server knows that the session may change it: as the superuser, or by a scheme such
-/// as x509, of which only servers know the ids.
+/// as x509, whose ids only servers know.
 bool may_be_changed_by_server(Client& client, const Acl& acl, const std::stop_token& stop) {
   client.learn_server("", stop);
   auto said = client.await(client.start_who_am_i(), stop).value;

@@ -14,8 +14,8 @@
 namespace zksh {
 namespace {
 
-/// Creates a node unless it exists. One that exists may be in a node where this session may not
-/// create any, so that is asked first.
+/// Creates a node unless it exists. Asks that first, since this session may lack the permission to
+/// create nodes beside an existing one.
 void create_missing(Client& client, const std::string& path, const std::stop_token& stop) {
   if (!client.exists(path, Watch::none(), stop))
     create_if_missing(client, {.path = path, .data = std::nullopt}, stop);
@@ -88,7 +88,7 @@ std::string hit_limit(Client& client, const std::string& whole, bool creates,
 
 }  // namespace
 
-QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : seen_(client) {
+QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : given_(client) {
   const auto server = client.server();
   chroot_ = parse_connect_string(server).chroot;
   if (chroot_.empty()) return;
@@ -107,15 +107,15 @@ std::string QuotaPlace::whole(const std::string& path) const {
   return chroot_.empty() ? path : chroot_ + (path == "/" ? "" : path);
 }
 
-std::string QuotaPlace::seen(const std::string& whole) const {
+std::string QuotaPlace::inside_chroot(const std::string& whole) const {
   if (chroot_.empty()) return whole;
   if (whole == chroot_) return "/";
   return whole.starts_with(chroot_ + '/') ? whole.substr(chroot_.size())
                                           : whole + " (outside the chroot)";
 }
 
-void QuotaPlace::check_guards(const std::stop_token& stop) const {
-  if (own_) seen_.multi({CheckOp{.path = "/"}}, stop);
+void QuotaPlace::check_lock_guard(const std::stop_token& stop) const {
+  if (own_) given_.multi({CheckOp{.path = "/"}}, stop);
 }
 
 ZkError QuotaPlace::explained(const ZkError& error) const {
@@ -140,7 +140,7 @@ std::string quota_argument(const Context& cx, const std::string& path) {
 
 void write_quota(const QuotaPlace& place, const std::string& path, const QuotaText& limits,
                  const std::stop_token& stop) {
-  place.check_guards(stop);
+  place.check_lock_guard(stop);
   try {
     write_limits(place.client(), place.whole(path), limits, stop);
   } catch (const ZkError& error) {
@@ -149,7 +149,7 @@ void write_quota(const QuotaPlace& place, const std::string& path, const QuotaTe
 }
 
 void remove_quota(const QuotaPlace& place, const std::string& path, const std::stop_token& stop) {
-  place.check_guards(stop);
+  place.check_lock_guard(stop);
   try {
     remove_limits(place.client(), place.whole(path), stop);
   } catch (const ZkError& error) {
@@ -183,9 +183,8 @@ ZkError explained_quota(Client& client, const ZkError& error, const std::stop_to
     for (auto node = place.whole(error.path()); node != "/"; node = parent_path(node)) {
       const auto limit = hit_limit(place.client(), node, creates, stop);
       if (limit.empty()) continue;
-      const auto seen = place.seen(node);
       return {error, fmt::format(" (the quota is that of {}: {}; `listquota` shows its usage)",
-                                 seen, limit)};
+                                 place.inside_chroot(node), limit)};
     }
   } catch (const ZkError&) {
     return error;  // the quota cannot be read

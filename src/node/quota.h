@@ -48,19 +48,19 @@ class QuotaPlace {
   QuotaPlace(Client& client, const std::stop_token& stop);
 
   /// For the nodes in /zookeeper/quota.
-  Client& client() const { return own_ ? *own_ : seen_; }
+  Client& client() const { return own_ ? *own_ : given_; }
   /// The path of a node without the chroot.
   std::string whole(const std::string& path) const;
   /// The inverse: the path through the chroot; of a node outside it the whole path, with a remark.
-  std::string seen(const std::string& whole) const;
+  std::string inside_chroot(const std::string& whole) const;
   /// Call before writes. Throws ZkError{lock_lost} if this shell has lost a lock that guards its
   /// writes, which those of another session would not notice. Blocks; throws ZkError, Cancelled.
-  void check_guards(const std::stop_token& stop) const;
+  void check_lock_guard(const std::stop_token& stop) const;
   /// The error; if a permission is missing outside the chroot, says so.
   ZkError explained(const ZkError& error) const;
 
  private:
-  Client& seen_;
+  Client& given_;
   std::string chroot_;
   std::unique_ptr<Client> own_;
 };

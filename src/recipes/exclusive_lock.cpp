@@ -1,4 +1,4 @@
-// ExclusiveLock: the simplest lock: whoever creates the node holds it.
+// ExclusiveLock: the simplest lock: the session that creates the node holds it.
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_nodes.h"

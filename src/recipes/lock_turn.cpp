@@ -112,8 +112,8 @@ Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   }
 }
 
-/// Lists again at once. Whoever acts on the answer may need others as soon, and can have them sent
-/// right behind.
+/// Lists again at once. A recipe that acts on the answer may need others as soon, and can have them
+/// sent right behind.
 void LockTurn::look_again(const LockNodes& nodes) {
   if (requests_.client().current_state() != SessionState::Connected || !nodes.same_session())
     return;

@@ -47,8 +47,8 @@ NodesPlan lease_plan(const LockRequest& request, const std::string& path, int qu
 /// count, whoever created them. Holders release in any order, without the mutex.
 ///
 /// The same transaction deletes the mutex's node. So it fails, and makes no lease, if that node is
-/// gone: if somebody has deleted it, the next mutex holder saw the same room. And whoever holds the
-/// mutex next lists the leases after they were made.
+/// gone: if somebody has deleted it, the next mutex holder saw the same room. And the next holder
+/// of the mutex lists the leases after they were made.
 ///
 /// The number of leases is stored in the data of PATH, as kazoo's Semaphore does. It is written if
 /// there is none, and compared at the start, far from the servers together with the first step into

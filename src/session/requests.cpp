@@ -39,7 +39,7 @@ void config_read(int rc, const char* /*bytes*/, int /*size*/, const ::Stat* /*st
     else if (!call.server.empty())
       session.known_servers().newer[call.server] = rc != ZNONODE;
   });
-  // Before this call is settled: whoever closes the handle waits until no call is left.
+  // Before this call is settled: closing the handle waits until no call is left.
   if (answered) call.go(waiting.release(), rc != ZNONODE);
   conclude<Nothing>(data, rc, {});
 }

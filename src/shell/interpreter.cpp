@@ -159,7 +159,7 @@ int Interpreter::run_line(const std::string& line, bool at_once) {
   if (input_ == Input::Text || input_ == Input::Pipe) {
     await_accepted();
     if (output_refused_ || stop_.stop_requested())
-      return status::ok;  // whoever stops it has the status
+      return status::ok;  // the caller that stops it has the status
   }
   begin_command({});
   if (is_drop_in() ? line.empty() : is_blank_or_comment(line)) return finish(status::ok);
@@ -366,7 +366,7 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
     if (lost && !error.outcome_unknown() && !speaks_as_zkcli()) {
       const bool was_connected = !around_.client.connected_server().empty();
       const auto what = was_connected && !error.path().empty() ? error.path() + ": " : "";
-      // Without a connection nothing was asked yet, of whichever node.
+      // Without a connection nothing was asked yet, whichever the node.
       report_error(out_, Error(what + "no connection to " + around_.client.connection_problem(),
                                error.exit_status(), was_connected ? error.path() : out_.node()));
       return error.exit_status();
@@ -548,7 +548,7 @@ void Interpreter::refuse(const Command& command) const {
 }
 
 std::shared_ptr<Lock> Interpreter::lost_lock() const {
-  return input_ == Input::Terminal ? nullptr : around_.services.locks.lost();
+  return input_ == Input::Terminal ? nullptr : around_.services.locks.lost_lock();
 }
 
 bool Interpreter::has_session() const {

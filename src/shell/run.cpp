@@ -692,7 +692,7 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
         if (shows_state) eventfd_write(base.loop.wake_fd(), 1);
       },
       [&] {
-        // Whoever gives up within a second says so then.
+        // A command that gives up within a second says so then.
         const bool soon = arguments.session.connect_timeout <= std::chrono::seconds(1);
         if (!arguments.quiet && !arguments.drop_in && !soon) refusals.look();
       });

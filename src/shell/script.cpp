@@ -261,7 +261,7 @@ class Pipeline {
     }
     ++failed_;
     if (first_failure_ == status::ok) first_failure_ = result;
-    // Some commands report failures in their own words.
+    // Some commands report failures themselves.
     if (!reported && !out_.json())
       out_.err_line("{}:{}: failed (status {})", name_, number, result);
   }

@@ -545,7 +545,7 @@ void BackgroundJobs::report_ended() {
   std::erase_if(jobs_, [&](const Entry& entry) {
     const auto result = entry.job->status();
     if (!result) return false;
-    table_.end(entry.number, *result);
+    table_.note_end(entry.number, *result);
     report(entry.number, *result);
     table_.remove(entry.number);
     return true;

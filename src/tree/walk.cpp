@@ -619,7 +619,7 @@ void survey_subtree(Client& client, const std::string& top, MissedChanges& chang
   visit_stats(
       client, {top},
       {.visit = [&](const std::string& path, const Stat& stat) { changes.visit(path, stat); },
-       .unlistable = [&](const ZkError& /*error*/) { changes.unlistable(); }},
+       .unlistable = [&](const ZkError& /*error*/) { changes.note_unlistable(); }},
       stop);
 }
 

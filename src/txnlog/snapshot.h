@@ -79,7 +79,7 @@ class DamagedSnapshot final : public Error {
 bool is_snapshot(const std::string& path);
 
 /// Reads a whole snapshot, of at most 8 GiB when unpacked, node by node. Throws DamagedSnapshot,
-/// and what was visited is then worth nothing; Cancelled on a stop.
+/// and what was visited must then be discarded; Cancelled on a stop.
 SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visitor,
                           const std::stop_token& stop);
 
