@@ -431,9 +431,13 @@ Pending<std::vector<OpResult>> FakeClient::start_multi(const std::vector<Op>& op
 Lease FakeClient::lease() {
   return monitor().with_lock([&](const Monitor::Held&) {
     const std::chrono::milliseconds timeout(negotiated_timeout());
-    return Lease{.end = proofs_wanted_ > 0 ? BootClock::time_point() : BootClock::now() + timeout,
-                 .timeout = timeout};
+    const auto end = lease_end_.value_or(BootClock::now() + timeout);
+    return Lease{.end = proofs_wanted_ > 0 ? BootClock::time_point() : end, .timeout = timeout};
   });
+}
+
+void FakeClient::set_lease_end(BootClock::time_point end) {
+  monitor().change([&](const Monitor::Held&) { lease_end_ = end; });
 }
 
 bool FakeClient::lease_lasts(BootClock::duration reserve) {

@@ -42,6 +42,8 @@ class FakeClient final : public Client {
   void before_request(std::size_t number, std::function<void()> action);
   /// The session's lease is over until this many more transactions are answered.
   void end_lease(int transactions) { proofs_wanted_ = transactions; }
+  /// From now on the session's lease ends then, whatever is answered.
+  void set_lease_end(BootClock::time_point end);
   std::size_t requests();  ///< number sent so far
   std::size_t watches();   ///< number that have not fired
 
@@ -97,7 +99,9 @@ class FakeClient final : public Client {
     return far_ ? std::chrono::seconds(1) : std::chrono::nanoseconds(1);
   }
   Lease lease() override;
-  BootClock::time_point lease_end(const Monitor::Held& /*held*/) override { return {}; }
+  BootClock::time_point lease_end(const Monitor::Held& /*held*/) override {
+    return lease_end_.value_or(BootClock::time_point());
+  }
   bool lease_lasts(BootClock::duration reserve) override;
   std::vector<Identity> identities() override { return {}; }
   void fail_authentication() override;
@@ -165,6 +169,7 @@ class FakeClient final : public Client {
   bool batches_ = false;
   bool persistent_watches_ = false;
   int proofs_wanted_ = 0;
+  std::optional<BootClock::time_point> lease_end_;
   std::vector<Failure> failures_;
   std::map<std::size_t, std::function<void()>> actions_;
   SessionState state_ = SessionState::Closed;

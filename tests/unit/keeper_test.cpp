@@ -1,0 +1,62 @@
+// LockKeeper: what extends the lease of a lock that is held. deadlines_model_test.cpp, the
+// simulation and the fault runs play its life against ensembles.
+#include "lock/keeper.h"
+
+#include "fake_client.h"
+#include "lock/manager.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace zksh {
+namespace {
+
+using namespace std::chrono_literals;
+
+class KeeperTest : public testing::Test {
+ protected:
+  KeeperTest() { client.set_lease_end(start + 20s); }
+  ~KeeperTest() override {
+    client.deliver_all();
+    locks.close(60s);
+  }
+
+  std::shared_ptr<Lock> held() {
+    auto lock = locks.ask({.request = {.paths = {"/l"}}});
+    EXPECT_TRUE(locks.await_held(*lock, Clock::now() + 60s, {}));
+    return lock;
+  }
+  /// Whether the lock's lease comes to end then before it is lost.
+  bool lasts_until(const Lock& lock, BootClock::time_point end) {
+    return tree.monitor().wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
+      return lock.stage(held) == LockStage::Gone || lock.status(held).lease.end == end;
+    }) && lock.status().lease.end == end;
+  }
+
+  FakeTree tree;
+  FakeClient client{tree};
+  const BootClock::time_point start = BootClock::now();
+  LockManager locks{client, {.say = [](const std::string& /*line*/) {}, .changed = {}}};
+};
+
+TEST_F(KeeperTest, TakesNoteOfTheAnswerToACheckThatWasSentBeforeTheLockWasHeld) {
+  const auto lock = held();
+  client.hold_back();  // the answers to its own checks
+  client.set_lease_end(start + 29s);
+  EXPECT_TRUE(lasts_until(*lock, start + 29s));
+  client.set_lease_end(start + 31s);  // another such check
+  EXPECT_TRUE(lasts_until(*lock, start + 31s));
+}
+
+TEST_F(KeeperTest, AShorterLeaseCountsAtOnce) {
+  const auto lock = held();
+  client.hold_back();
+  client.set_lease_end(start + 15s);
+  EXPECT_TRUE(lasts_until(*lock, start + 15s));
+}
+
+}  // namespace
+}  // namespace zksh
