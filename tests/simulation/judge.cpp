@@ -171,8 +171,9 @@ void Judge::walked(const std::string& who, Seen& seen, const std::vector<zksh::T
     // Requests for several nodes are on their way at a time, in an order of the walk's own.
     Seen then{.session = seen.session, .zxid = before};
     saw_node(who, then, node.path, zksh::code::ok, {.data = node.data, .stat = node.stat},
-             with_data);
+             with_data && node.readable);
     seen.zxid = std::max(seen.zxid, then.zxid);
+    if (!node.readable) continue;
     then.zxid = before;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < node.children->size(); ++i) names.emplace_back((*node.children)[i]);

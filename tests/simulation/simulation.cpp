@@ -6,6 +6,7 @@
 // Each run has a process of its own. Exits with 1 at the first fault, and prints the seed, the
 // run's last events, and the smallest run with a fault that it could shrink that one to: with so
 // many of the clients and of the lockers, for so long, and without some of its faults.
+#include "base/digest.h"
 #include "command/command.h"
 #include "judge.h"
 #include "lock/deadlines.h"
@@ -153,6 +154,9 @@ class Run {
         lockers_(std::min(plan_.lockers, limits_.lockers)),
         fault_dice_(seed * 2 + 1),
         details_(0),
+        secrets_(seed * 2 + 3),
+        has_secret_(secrets_.happens(0.3)),
+        logs_in_(secrets_.happens(0.5)),
         ensemble_(plan_.ensemble) {
     plan_.length = std::min(plan_.length, limits_.length);
     judge_.print_notes(prints);
@@ -482,17 +486,36 @@ class Run {
     zksh::Monitor monitor;
     auto& d = dice();
     {
-      zksh::Session session(monitor, settings(), ensemble_.connect_string(host, plan_.by_name),
+      auto own = settings();
+      if (is_insider(host) && !logs_in_)
+        own.credentials.push_back({.scheme = "digest", .secret = credential});
+      zksh::Session session(monitor, own, ensemble_.connect_string(host, plan_.by_name),
                             [](const auto&, const auto&) {});
       Judge::Seen seen;
       if (plan_.many_watches) watch_much(who, session);
       while (!is_over()) {
         sleep_for(d.delay(microsecond, d.happens(0.1) ? 3 * second : 20 * millisecond));
+        if (is_insider(host) && logs_in_ && session.session_id() != logged_in_[host])
+          log_in(host, who, session);
         Request(*this, host, who, session, seen).make();
       }
       settle(who, session);
     }
     judge_.note(who + " has ended");
+  }
+
+  // Every other client has a credential, and with it all rights to this node.
+  static constexpr auto secret = "/secret";
+  static constexpr auto credential = "ann:secret";
+
+  bool is_insider(int host) const { return has_secret_ && host % 2 == 0; }
+
+  void log_in(int host, const std::string& who, zksh::Session& session) {
+    const Waiting waiting(*this, who, "the log-in");
+    const auto before = session.session_id();
+    const int code = code_of([&] { session.add_auth("digest", credential, {}); });
+    judge_.note(fmt::format("{} logs in: {}", who, code));
+    if (code == zksh::code::ok && session.session_id() == before) logged_in_[host] = before;
   }
 
   /// More than fits into a request of the C client's when the connection is restored.
@@ -519,6 +542,7 @@ class Run {
 
     void make() {
       using Makes = void (Request::*)();
+      if (run_.has_secret_ && dice().happens(0.5)) return reach_secret();
       constexpr std::array<Makes, 14> kinds{
           &Request::get,      &Request::get,    &Request::exists,       &Request::list,
           &Request::set,      &Request::set,    &Request::set,          &Request::create,
@@ -530,6 +554,34 @@ class Run {
     }
 
    private:
+    void reach_secret() {
+      target_ = secret;
+      using Makes = void (Request::*)();
+      constexpr std::array<Makes, 12> kinds{
+          &Request::create, &Request::create, &Request::get,          &Request::get,
+          &Request::get,    &Request::get,    &Request::list,         &Request::list,
+          &Request::set,    &Request::remove, &Request::set_in_multi, &Request::read_jointly};
+      // An outsider could create it for all.
+      const auto which = static_cast<std::size_t>(dice().number(kinds.size() - 1));
+      const bool creates = which < 2 && run_.is_insider(host_);
+      const Waiting waiting(run_, who_, fmt::format("request {} of {}", which, target_));
+      creates ? create() : (this->*kinds.at(std::max<std::size_t>(which, 2)))();
+    }
+
+    /// Of what asks for a right to the target: a session with the credential is not refused,
+    /// whatever became of its connection, and no other client reaches the secret.
+    void check_access(int code) {
+      if (target_ != secret) return;
+      const bool is_insider = run_.is_insider(host_);
+      const auto now_it_is = session_.session_id();
+      const bool is_in =
+          !run_.logs_in_ || (now_it_is == session_before_ && now_it_is == run_.logged_in_[host_]);
+      if (is_insider && is_in && code == zksh::code::no_auth)
+        judge_.fault(fmt::format("{} is refused {}, and has the credential", who_, target_));
+      if (!is_insider && code == zksh::code::ok)
+        judge_.fault(fmt::format("{} has reached {} without a right to it", who_, target_));
+    }
+
     /// Whether what was read or written is one session's, of one history.
     bool counts() {
       const auto id = session_.session_id();
@@ -558,6 +610,7 @@ class Run {
       const auto watch = some_watch();
       const int code = code_of([&] { node = session_.get(target_, watch, never_stops_); });
       judge_.note(fmt::format("{} get {}: {} {}", who_, target_, code, node.data.value_or("")));
+      check_access(code);
       if (!counts() || !is_of_servers(code)) return;
       watched_.latest = judge_.saw_node(who_, seen_, target_, code, node, true);
       if (code == zksh::code::ok) note_watch();
@@ -582,6 +635,7 @@ class Run {
       const auto watch = some_watch();
       const int code = code_of([&] { children = session_.children(target_, watch, never_stops_); });
       judge_.note(fmt::format("{} ls {}: {} {}", who_, target_, code, children.names.size()));
+      check_access(code);
       if (!counts() || !is_of_servers(code)) return;
       watched_.latest = judge_.saw_children(who_, seen_, target_, code, children.names);
       watched_.of_children = true;
@@ -598,6 +652,7 @@ class Run {
       });
       if (failure != zksh::code::ok) outcome.code = failure;
       judge_.note(fmt::format("{} reads {}: {}", who_, target_, outcome.code));
+      if (outcome.code == zksh::code::ok) check_access(outcome.value.at(0).code);
       if (!counts() || outcome.code != zksh::code::ok) return;
       const auto& node = outcome.value.at(0);
       if (is_of_servers(node.code))
@@ -618,6 +673,11 @@ class Run {
       plan.enter = [&](zksh::TreeNode& node) { nodes.push_back(std::move(node)); };
       const int code = code_of([&] { zksh::walk_tree(session_, plan, never_stops_); });
       judge_.note(fmt::format("{} walks: {}, {} nodes", who_, code, nodes.size()));
+      if (const auto found = std::ranges::find(nodes, secret, &zksh::TreeNode::path);
+          found != nodes.end()) {
+        target_ = secret;
+        check_access(found->readable ? zksh::code::ok : zksh::code::no_auth);
+      }
       if (counts() && code == zksh::code::ok) judge_.walked(who_, seen_, nodes, plan.data);
     }
 
@@ -644,12 +704,14 @@ class Run {
       counts();
     }
 
+    /// `creates`: which asks for no right to the target.
     template <class Action>
-    void write(Action&& action) {
+    void write(Action&& action, bool creates = false) {
       bool unknown = false;
       const int code = code_of(action, &unknown);
       judge_.note(fmt::format("{} write {} {}: {}{}", who_, target_, value_, code,
                               unknown ? " unknown" : ""));
+      if (!creates) check_access(code);
       const bool was_cut = run_.troubles(host_) != troubles_ || run_.is_troubled(began_);
       if (counts()) judge_.wrote(who_, seen_, target_, value_, code, unknown, was_cut);
     }
@@ -668,7 +730,11 @@ class Run {
       auto& d = dice();
       zksh::CreateOp op{.path = target_, .data = value_, .sequential = d.happens(0.1)};
       if (d.happens(0.2) && target_.rfind('/') > 0) op.mode = zksh::CreateMode::Ephemeral;
-      write([&] { target_ = session_.create(op, never_stops_).path; });
+      if (target_ == secret) {
+        op.sequential = false;
+        op.acl = {{.perms = 31, .scheme = "digest", .id = zksh::digest_id(credential)}};
+      }
+      write([&] { target_ = session_.create(op, never_stops_).path; }, true);
     }
 
     void remove() {
@@ -1002,6 +1068,9 @@ class Run {
   int lockers_;
   Dice fault_dice_;  ///< apart, so that the same faults happen at other lengths
   Dice details_;
+  Dice secrets_;     ///< likewise
+  bool has_secret_;  ///< a node that only some clients may reach
+  bool logs_in_;     ///< by a request to each session; else the settings have the credential
   int faults_ = 0;
   Judge judge_;
   Ensemble ensemble_;
@@ -1012,6 +1081,7 @@ class Run {
   Time healed_ = 0;
   std::uint64_t disturbances_ = 0;
   std::map<int, std::uint64_t> slow_;
+  std::map<int, std::int64_t> logged_in_;  ///< the session in which a host last did
   std::uint64_t values_ = 0;
   std::map<std::string, std::pair<Time, std::string>> waiting_;
   int settled_ = 0;
