@@ -192,7 +192,7 @@ void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
   if (options_.recursive) {
     watches_.catch_up(stop);
     if (!options_.values) return report_events(missed, changes, stop);
-    if (missed) note_differences(stop);
+    if (missed && !note_differences(stop)) return;
     for (auto& event : watches_.take_events())
       due_.push_back({.path = std::move(event.path), .event = event.type});
   } else if (missed) {
@@ -202,9 +202,24 @@ void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
   for (auto& node : std::exchange(due_, {})) compare(std::move(node), missed, changes);
 }
 
-/// After a gap: which nodes of the subtrees are not as they were.
-void ChangeStream::note_differences(const std::stop_token& stop) {
-  const auto now = survey(stop);
+/// After a gap: which nodes of the subtrees are not as they were. Returns false if the connection
+/// was lost meanwhile. What reads a subtree gives up after a while; this does not.
+bool ChangeStream::note_differences(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds pause{200};
+  const auto is_lost = [&](const Monitor::Held& held) {
+    return !is_connected(client_.state(held));
+  };
+  std::map<std::string, Stat> now;
+  for (;;) {
+    try {
+      now = survey(stop);
+      break;
+    } catch (const ZkError& error) {
+      if (!is_connection_failure(error.code())) throw;
+    }
+    if (client_.monitor().wait_until(stop, Clock::now() + pause, is_lost)) return false;
+    if (stop.stop_requested()) throw Cancelled();
+  }
   // Nodes were deleted before those above them. What may no longer be listed may still be there.
   for (auto node = known_.end(); node != known_.begin();)
     if (--node; !now.contains(node->first)) due_.push_back({.path = node->first});
@@ -217,6 +232,7 @@ void ChangeStream::note_differences(const std::stop_token& stop) {
   }
   std::ranges::sort(changed);
   for (auto& [zxid, path] : changed) due_.push_back({.path = std::move(path)});
+  return true;
 }
 
 /// Nothing is kept: each event is a change.

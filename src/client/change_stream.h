@@ -124,7 +124,7 @@ class ChangeStream {
                       const std::stop_token& stop);
   void note(const Event& event);
   void catch_up(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
-  void note_differences(const std::stop_token& stop);
+  bool note_differences(const std::stop_token& stop);
   void report_events(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   bool read(const std::stop_token& stop);
   Reading ask(const std::string& path);

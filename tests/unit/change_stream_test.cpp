@@ -194,6 +194,31 @@ TEST_F(ChangeStreamTest, AfterALostConnectionItTellsWhatWasMissed) {
   EXPECT_THAT(next(), ElementsAre("changed /a/new e f"));
 }
 
+TEST_F(ChangeStreamTest, AnOutageThatIsTooLongForASurveyDoesNotEndIt) {
+  create("/a");
+  int surveys = 0;
+  stream.emplace(
+      fake, ChangeStream::Options{.paths = {"/a"},
+                                  .recursive = true,
+                                  .values = true,
+                                  .survey = [&](Client& client, const std::string& path,
+                                                MissedChanges& found, const std::stop_token& stop) {
+                                    ++surveys;
+                                    if (surveys == 3) fake.disconnect();
+                                    if (surveys == 2 || surveys == 3)
+                                      throw ZkError(code::connection_loss, path);
+                                    survey_subtree(client, path, found, stop);
+                                  }});
+  stream->begin({});
+  fake.disconnect();
+  set("/a", "2");
+  fake.reconnect();
+  EXPECT_THAT(next(), ElementsAre("gap"));  // the second survey fails, and the third loses it again
+  fake.reconnect();
+  EXPECT_THAT(next(), ElementsAre("gap", "changed /a 1 2 missed"));
+  EXPECT_EQ(surveys, 4);
+}
+
 TEST_F(ChangeStreamTest, AGapWithoutAChangeIsToldAllTheSame) {
   create("/a");
   begin({"/a"});
