@@ -78,14 +78,11 @@ std::optional<LockReading> LockReader::read(const std::stop_token& stop) {
 
 /// A viewer waits as long as it takes, but its first connection must be made in time.
 void LockReader::connect(const std::stop_token& stop) {
-  if (session_ != 0 && client_.current_state() == SessionState::Connecting) {
-    const auto over = [&](const Monitor::Held& held) {
-      return client_.state(held) != SessionState::Connecting;
-    };
-    if (!client_.monitor().wait(stop, over)) throw Cancelled();
-  }
-  // Opens a new session if the old one has expired.
-  client_.await_connection(top_.path, stop);
+  // Both open a new session if the old one has expired.
+  if (session_ != 0)
+    await_connection_patiently(client_, top_.path, stop);
+  else
+    client_.await_connection(top_.path, stop);
   const auto session = client_.session_id();
   if (session_ != session)
     for (auto* directory : {&top_, &locks_, &leases_}) *directory = {.path = directory->path};

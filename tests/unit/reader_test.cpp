@@ -1,6 +1,7 @@
 // LockReader: what it reads, and what it reads again after a change.
 #include "lock/reader.h"
 
+#include "client/forwarding_client.h"
 #include "fake_client.h"
 
 #include <fmt/format.h>
@@ -175,6 +176,31 @@ TEST_F(LockReaderTest, AfterALostSessionEverythingIsReadAgain) {
   other.set({.path = node, .data = "c"}, {});
   EXPECT_TRUE(changed()) << "the watches are the new session's";
   EXPECT_EQ(read(), "c");
+}
+
+/// No server answers within the connect timeout, so many times.
+class UnreachableClient final : public ForwardingClient {
+ public:
+  using ForwardingClient::ForwardingClient;
+  void await_connection(const std::string& path, const std::stop_token& stop) override {
+    if (failures > 0) {
+      --failures;
+      throw ZkError(code::connection_loss, path);
+    }
+    ForwardingClient::await_connection(path, stop);
+  }
+  int failures = 1;
+};
+
+TEST_F(LockReaderTest, OnlyItsFirstConnectionMustBeMadeInTime) {
+  create("/l");
+  UnreachableClient client(fake);
+  LockReader viewer(client, "/l", true);
+  EXPECT_THROW(viewer.read({}), ZkError);
+  EXPECT_TRUE(viewer.read({}));
+  client.failures = 2;
+  EXPECT_TRUE(viewer.read({}));
+  EXPECT_EQ(client.failures, 0);
 }
 
 TEST_F(LockReaderTest, OneFailedRequestIsTriedAgain) {
