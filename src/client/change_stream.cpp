@@ -206,9 +206,6 @@ void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
 /// was lost meanwhile. What reads a subtree gives up after a while; this does not.
 bool ChangeStream::note_differences(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds pause{200};
-  const auto is_lost = [&](const Monitor::Held& held) {
-    return !is_connected(client_.state(held));
-  };
   std::map<std::string, Stat> now;
   for (;;) {
     try {
@@ -217,7 +214,10 @@ bool ChangeStream::note_differences(const std::stop_token& stop) {
     } catch (const ZkError& error) {
       if (!is_connection_failure(error.code())) throw;
     }
-    if (client_.monitor().wait_until(stop, Clock::now() + pause, is_lost)) return false;
+    if (client_.monitor().wait_until(stop, Clock::now() + pause, [&](const Monitor::Held& held) {
+          return !is_connected(client_.state(held));
+        }))
+      return false;
     if (stop.stop_requested()) throw Cancelled();
   }
   // Nodes were deleted before those above them. What may no longer be listed may still be there.
