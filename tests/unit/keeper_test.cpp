@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -39,12 +40,18 @@ class KeeperTest : public testing::Test {
   FakeTree tree;
   FakeClient client{tree};
   const BootClock::time_point start = BootClock::now();
-  LockManager locks{client, {.say = [](const std::string& /*line*/) {}, .changed = {}}};
+  bool is_free = true;
+  // From the moment at which it is held, the answers to its own checks are held back.
+  LockManager locks{client,
+                    {.say = [](const std::string& /*line*/) {},
+                     .changed =
+                         [this] {
+                           if (std::exchange(is_free, false)) client.hold_back();
+                         }}};
 };
 
 TEST_F(KeeperTest, TakesNoteOfTheAnswerToACheckThatWasSentBeforeTheLockWasHeld) {
   const auto lock = held();
-  client.hold_back();  // the answers to its own checks
   client.set_lease_end(start + 29s);
   EXPECT_TRUE(lasts_until(*lock, start + 29s));
   client.set_lease_end(start + 31s);  // another such check
@@ -53,7 +60,6 @@ TEST_F(KeeperTest, TakesNoteOfTheAnswerToACheckThatWasSentBeforeTheLockWasHeld) 
 
 TEST_F(KeeperTest, AShorterLeaseCountsAtOnce) {
   const auto lock = held();
-  client.hold_back();
   client.set_lease_end(start + 15s);
   EXPECT_TRUE(lasts_until(*lock, start + 15s));
 }
