@@ -2,6 +2,7 @@
 #include "lock/keeper.h"
 
 #include "base/process.h"
+#include "client/client.h"
 #include "client/lease_renewal.h"
 #include "lock/text.h"
 #include "recipes/lock_distance.h"
@@ -59,8 +60,10 @@ int LockChecks::settle(const Check& check) {
     if (code == code::no_node) gone_.insert(check.nodes[i]);
     if (code == code::no_auth) unreadable_.insert(check.nodes[i]);
   }
-  // Otherwise others would share it again.
-  if (outcome->code == code::no_node && latest_.get() == &check) latest_ = nullptr;
+  // One that proves nothing must not be shared: whoever gets it asks for the next at once, and
+  // would get it again.
+  const bool proves = outcome->code == code::ok || outcome->code == code::no_auth;
+  if (!proves && latest_.get() == &check) latest_ = nullptr;
   return outcome->code;
 }
 

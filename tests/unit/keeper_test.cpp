@@ -64,5 +64,23 @@ TEST_F(KeeperTest, AShorterLeaseCountsAtOnce) {
   EXPECT_TRUE(lasts_until(*lock, start + 15s));
 }
 
+TEST(LockChecksTest, SharesACheckUnlessItWasLostWithTheConnection) {
+  FakeTree tree;
+  FakeClient client(tree);
+  client.create({.path = "/l", .data = {}}, {});
+  LockChecks checks(client);
+  checks.add({"/l"});
+  const auto first = checks.check(24h);
+  EXPECT_EQ(code::ok, checks.settle(*first));
+  EXPECT_EQ(first, checks.check(24h));
+
+  client.fail_request(1, FakeClient::When::AfterItWasApplied);
+  const auto lost = checks.check(0ms);
+  EXPECT_EQ(code::connection_loss, checks.settle(*lost));
+  const auto next = checks.check(24h);
+  EXPECT_NE(lost, next);
+  EXPECT_EQ(code::ok, checks.settle(*next));
+}
+
 }  // namespace
 }  // namespace zksh
