@@ -45,6 +45,8 @@ namespace zksh {
 ///     pings were late. V bounds the delay: it was answered, so nothing was paused at that time,
 ///     and the pause began after V; the leader has heard of H. So R counts as sent a sixth of T
 ///     after H at most, and LockDeadlines keeps that much as a margin.
+///     A pause that ended before V hides nothing: bytes arrive in order, so the leader's pings of
+///     that time come before the agreement to V, and their answers before W.
 ///  4. A new leader restarts the whole timeout of every session, after a quorum has left the old
 ///     leader, which is after W. A session that moves keeps what was proven about it.
 ///
@@ -84,11 +86,12 @@ namespace zksh {
 /// Times are those of BootClock. The margins allow for a server's clock that is 2 % faster, and for
 /// threads that are late by as much.
 ///
-/// Not covered: two pauses without time for a ping between them; observers of a follower
-/// (observerMasterPort), of whose clients the leader hears half a tick later; if no server reports
-/// its tick, a session timeout of less than two ticks (minSessionTimeout configured lower); servers
-/// of one ensemble with different ticks; a server that grants less than any the session has met
-/// before, if its answer is lost; server clocks that are even faster.
+/// Not covered: two pauses without time for a ping between them; a leader that was itself paused
+/// for most of T, and agrees to V and W before it sends the ping that is overdue; observers of a
+/// follower (observerMasterPort), of whose clients the leader hears half a tick later; if no server
+/// reports its tick, a session timeout of less than two ticks (minSessionTimeout configured lower);
+/// servers of one ensemble with different ticks; a server that grants less than any the session has
+/// met before, if its answer is lost; server clocks that are even faster.
 ///
 /// Members may be called from any thread; `now` is the present time.
 class SessionLease {

@@ -301,9 +301,12 @@ void Ensemble::accept(int member, Connection::Pointer connection) {
     later(client->member, 0, [this, client] { receive(client); });
   };
   client->connection->ended = [this, client] {
-    if (client->welcomed && !client->gone && !client->closes && left)
-      left(client->connection->client());
-    later(client->member, 0, [this, client] { drop(client, false); });
+    // After what has arrived before the end, such as the request to close the session.
+    later(client->member, 0, [this, client] {
+      if (client->welcomed && !client->gone && !client->closes && left)
+        left(client->connection->client());
+      drop(client, false);
+    });
   };
 }
 
@@ -1194,24 +1197,37 @@ void Ensemble::beat() {
 
 /// The leader's pings, whose answers name the sessions that members have heard of.
 void Ensemble::hear_members() {
-  auto& leader = *members_[static_cast<std::size_t>(leader_)];
-  for (int i = 0; i < settings_.members; ++i) {
-    auto& member = *members_[static_cast<std::size_t>(i)];
-    if (i == leader_ || !is_with_leader(i) || member.frozen_until > now()) continue;
-    member.heard = now();
-    if (member.serving) {
-      for (const auto session : std::exchange(member.touched, {})) touch(leader, session);
-      tell(i);
-      continue;
-    }
-    // It joins: first it takes what it has not got.
-    later(i, dice().delay(10 * millisecond, second), [this, i, reign = reign_] {
-      auto& joining = *members_[static_cast<std::size_t>(i)];
-      if (reign != reign_ || joining.serving || !is_with_leader(i)) return;
-      catch_up(i, log_.size());
-      joining.serving = true;
-    });
+  for (int i = 0; i < settings_.members; ++i)
+    if (i != leader_) hear(i);
+}
+
+void Ensemble::hear(int number) {
+  auto& member = *members_[static_cast<std::size_t>(number)];
+  if (!is_with_leader(number) || member.frozen_until > now()) return;
+  member.heard = now();
+  if (member.serving) {
+    auto& leader = *members_[static_cast<std::size_t>(leader_)];
+    for (const auto session : std::exchange(member.touched, {})) touch(leader, session);
+    tell(number);
+    return;
   }
+  // It joins: first it takes what it has not got.
+  later(number, dice().delay(10 * millisecond, second), [this, number, reign = reign_] {
+    auto& joining = *members_[static_cast<std::size_t>(number)];
+    if (reign != reign_ || joining.serving || !is_with_leader(number)) return;
+    catch_up(number, log_.size());
+    joining.serving = true;
+  });
+}
+
+/// Bytes on a connection arrive in order. So when a link is whole again, or a server goes on after
+/// a pause, the pings of that time, and the one that was due, come before whatever is sent now.
+void Ensemble::hear_what_waited(int number) {
+  if (leader_ < 0 || members_[static_cast<std::size_t>(leader_)]->frozen_until > now()) return;
+  if (number == leader_)
+    hear_members();
+  else if (members_[static_cast<std::size_t>(number)]->serving)
+    hear(number);
 }
 
 /// Sessions whose time has passed, and containers that are empty.
@@ -1331,15 +1347,20 @@ void Ensemble::start(int number) {
 
 void Ensemble::cut(int one, int other, bool is_cut) {
   const std::pair key{std::min(one, other), std::max(one, other)};
-  if (is_cut)
+  if (is_cut) {
     cuts_.insert(key);
-  else
-    cuts_.erase(key);
+    return;
+  }
+  cuts_.erase(key);
+  if (one == leader_ || other == leader_) hear_what_waited(one == leader_ ? other : one);
 }
 
 void Ensemble::freeze(int number, Time time) {
   auto& member = *members_[static_cast<std::size_t>(number)];
   member.frozen_until = std::max(member.frozen_until, now() + time);
+  at(member.frozen_until, [this, number] {
+    if (members_[static_cast<std::size_t>(number)]->frozen_until <= now()) hear_what_waited(number);
+  });
 }
 
 void Ensemble::wipe() {

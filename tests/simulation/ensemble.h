@@ -173,6 +173,8 @@ class Ensemble {
               std::set<Client*>* told);
   void beat();
   void hear_members();
+  void hear(int number);
+  void hear_what_waited(int number);
   void end_what_is_over();
   void look_for_leader();
   void elect(int candidate);
