@@ -18,7 +18,7 @@ from server import needs
 from zksh import ZKSH, environment, run_zksh
 
 SLACK = 0.3
-ONE_WAYS = (0.075, 0.075, 0.15, 0.15, 0.3, 0.3, 0.3)  # of the tries, in seconds
+ONE_WAYS = (0.075, 0.075, 0.15, 0.15, 0.3, 0.3, 0.6, 1.2)  # of the tries, in seconds
 
 
 class Far(LockTest):

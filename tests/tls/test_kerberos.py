@@ -127,7 +127,7 @@ class Kerberos(TlsCase):
             self.get_ticket()
             self.realm.freeze()
             proxy.cut()
-            shell.give("get /lasting")
+            shell.give("ls /lasting")  # prints nothing, whenever it is answered
             wait_until(lambda: self.asks(shell.process.pid))
             self.realm.thaw()
             shell.answer("get /lasting", "x")
