@@ -1,4 +1,5 @@
 // addauth: authenticate with a credential.
+#include "client/client.h"
 #include "command/command.h"
 #include "command/line_history.h"
 #include "config/security_settings.h"

@@ -1,4 +1,5 @@
 // cd: change the current node.
+#include "client/client.h"
 #include "command/command.h"
 #include "command/current_node.h"
 #include "node/node_json.h"

@@ -1,4 +1,5 @@
 // close: end the session.
+#include "client/client.h"
 #include "command/command.h"
 #include "lock/manager.h"
 

@@ -1,4 +1,5 @@
 // connect: open a new session, with the same or other servers.
+#include "client/client.h"
 #include "command/command.h"
 #include "command/current_node.h"
 #include "config/settings.h"

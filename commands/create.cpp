@@ -1,6 +1,7 @@
 // create: create a node.
 #include "base/number.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "client/server_version.h"
 #include "command/command.h"
 #include "config/settings.h"

@@ -1,4 +1,5 @@
 // delquota: remove the quota of a node, or one of its limits.
+#include "client/client.h"
 #include "node/quota.h"
 
 namespace zksh::command_delquota {

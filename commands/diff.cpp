@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/connect_string.h"
 #include "command/command.h"
 #include "command/work.h"

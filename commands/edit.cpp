@@ -3,6 +3,7 @@
 #include "base/process.h"
 #include "base/scratch_directory.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/questions.h"
 #include "node/value.h"

@@ -1,5 +1,6 @@
 // elect: take part in an election, or show who leads.
 #include "base/json.h"
+#include "client/client.h"
 #include "lock/reader.h"
 #include "lock/run_lock.h"
 #include "lock/text.h"

@@ -1,4 +1,5 @@
 // exec: send the operations collected since multi, all or nothing.
+#include "client/client.h"
 #include "command/command.h"
 #include "command/transaction.h"
 #include "node/transaction_commit.h"

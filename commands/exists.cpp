@@ -1,5 +1,6 @@
 // exists: report by exit status whether nodes exist.
 #include "base/mapped.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "node/node_json.h"
 

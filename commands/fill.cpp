@@ -1,5 +1,6 @@
 // fill: create a tree of nodes for experiments.
 #include "base/number.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/work.h"
 #include "node/node_json.h"

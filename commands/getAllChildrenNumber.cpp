@@ -1,4 +1,5 @@
 // getAllChildrenNumber: count the nodes below a node.
+#include "client/client.h"
 #include "command/command.h"
 #include "node/node_json.h"
 #include "tree/walk.h"

@@ -2,6 +2,7 @@
 #include "ensemble/health.h"
 
 #include "base/mapped.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/prose.h"
 #include "command/record.h"

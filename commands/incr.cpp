@@ -1,5 +1,6 @@
 // incr: add to the number in a node.
 #include "base/words.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "node/node_json.h"
 #include "node/parents.h"

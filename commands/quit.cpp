@@ -1,4 +1,5 @@
 // quit: end the session and leave the shell.
+#include "client/client.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "config/settings.h"

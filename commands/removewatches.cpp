@@ -1,4 +1,5 @@
 // removewatches: remove this session's watches on a node.
+#include "client/client.h"
 #include "client/persistent_watches.h"
 #include "command/command.h"
 #include "command/line_history.h"

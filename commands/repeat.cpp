@@ -1,5 +1,6 @@
 // repeat: run a command repeatedly.
 #include "base/time.h"
+#include "client/client.h"
 #include "command/command.h"
 
 #include <chrono>

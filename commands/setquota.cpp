@@ -1,5 +1,6 @@
 // setquota: limit the number of nodes or bytes of a subtree.
 #include "base/number.h"
+#include "client/client.h"
 #include "command/zkcli_style.h"
 #include "node/quota.h"
 #include "tree/tree_record.h"

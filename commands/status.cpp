@@ -2,6 +2,7 @@
 #include "base/mapped.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "client/persistent_watches.h"
 #include "client/watch.h"
 #include "command/command.h"

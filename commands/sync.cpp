@@ -1,4 +1,5 @@
 // sync: wait until the server has all earlier writes.
+#include "client/client.h"
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "node/node_json.h"

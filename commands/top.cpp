@@ -1,6 +1,7 @@
 // top: show what the servers and their clients are doing, again and again.
 #include "base/number.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/record.h"
 #include "command/screen.h"

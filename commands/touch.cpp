@@ -1,4 +1,5 @@
 // touch: create a node, or rewrite its value.
+#include "client/read_ahead.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "node/parents.h"

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/output.h"

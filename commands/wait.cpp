@@ -2,6 +2,7 @@
 #include "base/monitor.h"
 #include "base/regex.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "client/patient_connection.h"
 #include "command/command.h"
 #include "node/node_json.h"

@@ -3,6 +3,7 @@
 #include "base/process.h"
 #include "base/time.h"
 #include "client/change_stream.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "command/screen.h"

@@ -3,6 +3,7 @@
 #include "base/mapped.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/screen.h"
 #include "ensemble/server_command.h"

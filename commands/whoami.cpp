@@ -1,5 +1,6 @@
 // whoami: show this session's identities.
 #include "base/java.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "node/node_json.h"
 

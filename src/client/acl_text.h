@@ -1,7 +1,7 @@
 // ACL text: parses and formats ACLs as zkCli.sh does.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <optional>
 #include <string>

@@ -2,6 +2,7 @@
 #include "client/change_stream.h"
 
 #include "base/time.h"
+#include "client/client.h"
 #include "client/patient_connection.h"
 #include "client/server_version.h"
 #include "client/work_limits.h"

@@ -1,8 +1,9 @@
 // ChangeStream: reports the changes of nodes, in order, across lost connections and sessions.
 #pragma once
 
-#include "client/client.h"
 #include "client/node_watches.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// One change of a watched node.
 struct NodeChange {

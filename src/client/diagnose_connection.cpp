@@ -5,6 +5,7 @@
 #include "base/monitor.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/host_addresses.h"
 
 #include <fmt/core.h>

@@ -2,7 +2,6 @@
 // missing chroot.
 #pragma once
 
-#include "client/client.h"
 #include "client/connect_string.h"
 #include "client/zk_error.h"
 
@@ -11,6 +10,8 @@
 #include <string>
 
 namespace zksh {
+
+class Client;
 
 /// Tries all addresses of all servers at once, for at most half a second, and says why they cannot
 /// be used: "127.0.0.1:2181: Connection refused". Servers with the same problem are listed

@@ -10,6 +10,12 @@
 
 namespace zksh {
 
+/// A node through which this session holds a lock.
+struct WriteGuard {
+  std::string node;
+  std::string lock;  ///< for messages
+};
+
 /// Forwards to another client. While there are guards, each write is sent as a transaction that
 /// first checks that the guards' nodes exist. So the server itself refuses the writes of a holder
 /// that has lost its lock, whatever the holder believes. This costs no extra request.
@@ -23,12 +29,7 @@ namespace zksh {
 ///   start_multi with such a creation.
 class GuardedClient final : public ForwardingClient {
  public:
-  /// A node through which this session holds a lock.
-  struct Guard {
-    std::string node;
-    std::string lock;  ///< for messages
-  };
-  using Guards = std::vector<Guard>;
+  using Guards = std::vector<WriteGuard>;
   /// Returns the guards for a write that is sent now; called under the monitor.
   using Source = std::function<Guards(const Monitor::Held&)>;
 

@@ -1,6 +1,7 @@
 // Node patterns: finds the nodes that match a path with *, ? and [ ].
 #include "client/node_pattern.h"
 
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/work_limits.h"
 

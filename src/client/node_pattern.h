@@ -1,14 +1,14 @@
 // Node patterns: finds the nodes that match a path with *, ? and [ ].
 #pragma once
 
-#include "client/client.h"
-
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Whether a path has a character that is special in patterns.
 bool is_pattern(std::string_view path);

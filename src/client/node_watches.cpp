@@ -1,6 +1,7 @@
 // NodeWatches: asks the server for watches, and again after a lost connection.
 #include "client/node_watches.h"
 
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "client/server_version.h"

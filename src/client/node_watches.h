@@ -1,7 +1,8 @@
 // NodeWatches: the persistent watches of servers.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Finds what changed between two zxids, without knowing the nodes before: what was created or
 /// written, and which nodes lost a child, unless a later change of their lists of children hides

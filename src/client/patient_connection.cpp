@@ -1,6 +1,8 @@
 // Patient connection: waits for a connection beyond the connect timeout.
 #include "client/patient_connection.h"
 
+#include "client/client.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,12 +1,14 @@
 // Patient connection: waits for a connection beyond the connect timeout.
 #pragma once
 
-#include "client/client.h"
+#include "base/monitor.h"
 
 #include <stop_token>
 #include <string>
 
 namespace zksh {
+
+class Client;
 
 /// As Client::await_connection, but keeps trying while no server answers: for commands that were
 /// connected before, and wait for what may happen tomorrow. Throws Cancelled, and ZkError if the

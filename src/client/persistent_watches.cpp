@@ -1,6 +1,7 @@
 // PersistentWatches: zkCli's addWatch, on a thread that lives as long as the session.
 #include "client/persistent_watches.h"
 
+#include "client/client.h"
 #include "client/patient_connection.h"
 #include "client/server_version.h"
 

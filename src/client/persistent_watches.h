@@ -1,8 +1,9 @@
 // PersistentWatches: zkCli's addWatch, on a thread that lives as long as the session.
 #pragma once
 
-#include "client/client.h"
 #include "client/node_watches.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 
 #include <chrono>
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include <thread>
 
 namespace zksh {
+
+class Client;
 
 /// The persistent watches of a session (node_watches.h). They end with the session. While there are
 /// any, the events of printed watches pass through here too, so that all events are reported in

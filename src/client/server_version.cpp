@@ -1,6 +1,7 @@
 // Server version: what servers say of it, and refusals of what a server is too old for.
 #include "client/server_version.h"
 
+#include "client/client.h"
 #include "client/connect_string.h"
 #include "client/four_letter_word.h"
 

@@ -1,7 +1,7 @@
 // Server version: what servers say of it, and refusals of what a server is too old for.
 #pragma once
 
-#include "client/client.h"
+#include "client/zk_error.h"
 
 #include <stop_token>
 #include <string>
@@ -9,6 +9,8 @@
 #include <tuple>
 
 namespace zksh {
+
+class Client;
 
 struct ServerVersion {
   int major = 0;  ///< 0: not known

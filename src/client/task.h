@@ -1,7 +1,7 @@
 // Task: coroutines for algorithms that wait, any number of which share a thread.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <coroutine>
 #include <exception>

@@ -1,8 +1,10 @@
-// Watch: watches, their events, and the states of a session.
+// Watch: watches, their events, and the states and the lease of a session.
 #pragma once
 
 #include "base/monitor.h"
+#include "base/time.h"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -29,6 +31,12 @@ inline bool is_connected(SessionState state) {
 
 /// zkCli's names (ZooKeeper.States), except EXPIRED, which Java's client calls CLOSED.
 std::string_view state_name(SessionState state);
+
+/// How long a session lives for certain.
+struct Lease {
+  BootClock::time_point end{};          ///< the clock's epoch if there is no session
+  std::chrono::milliseconds timeout{};  ///< the least session timeout that a server granted it
+};
 
 struct Event {
   enum class Type {

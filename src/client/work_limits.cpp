@@ -2,6 +2,7 @@
 #include "client/work_limits.h"
 
 #include "base/error.h"
+#include "client/client.h"
 
 #include <algorithm>
 #include <chrono>

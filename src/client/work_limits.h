@@ -1,7 +1,7 @@
 // Work limits: bound the load that many requests put on the servers.
 #pragma once
 
-#include "client/client.h"
+#include "base/monitor.h"
 
 #include <cstddef>
 #include <deque>
@@ -9,6 +9,8 @@
 #include <stop_token>
 
 namespace zksh {
+
+class Client;
 
 /// Requests in flight near the servers: enough to hide the round trip; more would only fill their
 /// queues.

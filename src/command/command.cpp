@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/connect_string.h"
 #include "client/node_pattern.h"
 #include "command/current_node.h"

@@ -1,8 +1,9 @@
 // Command: what a command consists of, the context it runs in, and the command table.
 #pragma once
 
-#include "client/client.h"
 #include "client/node_path.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 #include "command/json_fields.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -21,16 +22,17 @@
 
 namespace zksh {
 
+class Client;
 class CurrentNode;
 class JobTable;
 class LineHistory;
 class LockManager;
 class PersistentWatches;
-class Sandbox;
-class SignalRelay;
-class Rehearsal;
 class Questions;
+class Rehearsal;
+class Sandbox;
 class Settings;
+class SignalRelay;
 class Transaction;
 struct PlannedRead;
 struct Protection;

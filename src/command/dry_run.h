@@ -9,6 +9,8 @@
 
 namespace zksh {
 
+class Client;
+
 /// Prints a line about a write that was not sent.
 void print_rehearsed(Output& out, const WriteDescription& what);
 

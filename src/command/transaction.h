@@ -1,7 +1,7 @@
 // Transaction: the operations collected between `multi` and `exec`.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <cstddef>
 #include <optional>

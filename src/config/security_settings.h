@@ -1,7 +1,7 @@
 // Security settings: TLS, SASL and identities, from options, files and the environment of zkCli.sh.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 #include "client/security.h"
 #include "config/configuration.h"
 

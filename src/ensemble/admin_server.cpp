@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "client/client.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "client/client.h"
 #include "ensemble/health.h"
 #include "ensemble/server_poller.h"
 

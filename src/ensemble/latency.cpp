@@ -2,6 +2,7 @@
 #include "ensemble/latency.h"
 
 #include "base/time.h"
+#include "client/client.h"
 #include "client/zk_error.h"
 
 #include <fmt/core.h>

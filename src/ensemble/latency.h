@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/named_values.h"
-#include "client/client.h"
 #include "client/connect_string.h"
 #include "client/node_path.h"
+#include "client/nodes.h"
 
 #include <chrono>
 #include <cstddef>
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// exists, sync, and set on a node of its own.
 enum class Probe { Read, Sync, Write };

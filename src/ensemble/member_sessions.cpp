@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "client/client.h"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,6 @@
 // less.
 #pragma once
 
-#include "client/client.h"
 #include "ensemble/health.h"
 
 #include <chrono>
@@ -10,6 +9,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Opens a session with each server that serves, all at once, with the TLS and SASL of `own`, and
 /// closes them again: both are transactions, which the ensemble must commit. Sets `session` of each

@@ -3,6 +3,7 @@
 
 #include "base/mapped.h"
 #include "base/number.h"
+#include "client/client.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
 

@@ -1,8 +1,8 @@
 // Membership: the members in an ensemble's configuration, and the effect of a reconfiguration.
 #pragma once
 
-#include "client/client.h"
 #include "client/connect_string.h"
+#include "client/nodes.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "config/settings.h"
 
 #include <fmt/core.h>

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/scheduler.h"
 

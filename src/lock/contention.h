@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/time.h"
-#include "client/client.h"
 #include "ensemble/admin_server.h"
 #include "ensemble/server_poller.h"
 #include "recipes/recipe.h"
@@ -22,6 +21,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// What the contenders do.
 struct ContentionPlan {

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/process.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "config/settings.h"
 #include "lock/text.h"
 

@@ -1,7 +1,7 @@
 // LockKeeper: the task of a lock, from the request to the release, and how it proves that it holds.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 #include "lock/lock.h"
 
 #include <memory>
@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// A transaction that only checks nodes changes nothing, but like any other it needs the agreement
 /// of a quorum. So it extends the session's lease (SessionLease), and detects nodes that were

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/number.h"
+#include "client/guarded_client.h"
 #include "client/node_path.h"
 #include "lock/text.h"
 
@@ -70,8 +71,8 @@ std::string kind_of(const LockRequest& request) {
 
 std::string Lock::name() const { return fmt::format("{}", fmt::join(paths(), " ")); }
 
-GuardedClient::Guards Lock::guards(const Monitor::Held& held) const {
-  GuardedClient::Guards guards;
+std::vector<WriteGuard> Lock::guards(const Monitor::Held& held) const {
+  std::vector<WriteGuard> guards;
   for (const auto& node : status_(held).holding.nodes)
     guards.push_back({.node = node, .lock = name()});
   return guards;

@@ -5,7 +5,7 @@
 #include "base/monitor.h"
 #include "base/process.h"
 #include "base/time.h"
-#include "client/guarded_client.h"
+#include "client/watch.h"
 #include "lock/view.h"
 #include "recipes/recipe.h"
 
@@ -19,6 +19,8 @@
 #include <vector>
 
 namespace zksh {
+
+struct WriteGuard;
 
 /// How locks are reported and shown. Both functions are called from any thread, and do not block.
 struct LockConsole {
@@ -143,7 +145,7 @@ class Lock {
   const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
   LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
   /// Its nodes, which guard writes that are sent under it.
-  GuardedClient::Guards guards(const Monitor::Held& held) const;
+  std::vector<WriteGuard> guards(const Monitor::Held& held) const;
   /// Whether it is held, and its release is not requested.
   bool is_wanted(const Monitor::Held& held) const;
   /// What describes the lock to a program, see run_under_lock.

@@ -2,6 +2,8 @@
 #include "lock/manager.h"
 
 #include "base/time.h"
+#include "client/client.h"
+#include "client/guarded_client.h"
 #include "command/job_table.h"
 #include "command/questions.h"
 #include "command/transaction.h"
@@ -274,8 +276,8 @@ std::shared_ptr<Lock> LockManager::lost_lock() const {
   });
 }
 
-GuardedClient::Guards LockManager::guards(const Monitor::Held& held) const {
-  GuardedClient::Guards all;
+std::vector<WriteGuard> LockManager::guards(const Monitor::Held& held) const {
+  std::vector<WriteGuard> all;
   for (const auto& lock : locks_(held)) {
     const auto& status = lock->status(held);
     const bool guards = status.stage == LockStage::Gone ? !is_gone_and_reported(status)

@@ -15,6 +15,7 @@
 namespace zksh {
 
 class CircleWatch;
+class Client;
 
 /// Owns the thread that drives the locks' tasks, proves twelve times in each session timeout
 /// that they are still held, and reports what happens to them. Members may be called from any
@@ -68,7 +69,7 @@ class LockManager {
   CarriedOutput* output() const { return reporter_.output; }
   /// The nodes that guard a write sent now: those of every held lock with LockPlan::guard. A lost
   /// lock guards until `unlock` acknowledges it: writes must not silently succeed again.
-  GuardedClient::Guards guards(const Monitor::Held& held) const;
+  std::vector<WriteGuard> guards(const Monitor::Held& held) const;
   /// A warning, before this process is stopped, that the locks then last for the session timeout at
   /// most. Empty if none is held.
   std::string stop_warning() const;

@@ -10,6 +10,7 @@
 #include "base/signal_relay.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "lock/hold.h"
 #include "lock/text.h"
 

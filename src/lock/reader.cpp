@@ -1,6 +1,7 @@
 // LockReader: reads a lock's queue, once or after each change.
 #include "lock/reader.h"
 
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "client/work_limits.h"

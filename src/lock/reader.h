@@ -1,7 +1,8 @@
 // LockReader: reads a lock's queue, once or after each change.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 #include "lock/view.h"
 
 #include <cstddef>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Reads the list of children, and each contender's data with many requests in flight; skips
 /// contenders that vanish meanwhile. With watches, only what has changed is read again, and no

@@ -2,6 +2,7 @@
 #include "lock/revocation.h"
 
 #include "base/words.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "lock/options.h"
 #include "lock/reader.h"

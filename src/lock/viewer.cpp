@@ -2,6 +2,7 @@
 #include "lock/viewer.h"
 
 #include "base/time.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/work_limits.h"
 #include "config/settings.h"

@@ -1,7 +1,7 @@
 // LockViewer: what `locks` shows of a lock, once or again and again. LockSearch: finds locks.
 #pragma once
 
-#include "client/client.h"
+#include "base/monitor.h"
 #include "command/command.h"
 #include "ensemble/server_poller.h"
 #include "lock/picture.h"
@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Reads a lock repeatedly, for its viewer. Used on one thread.
 class LockViewer {

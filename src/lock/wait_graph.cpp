@@ -2,6 +2,7 @@
 // reads what it considers.
 #include "lock/wait_graph.h"
 
+#include "client/client.h"
 #include "client/node_path.h"
 
 #include <algorithm>

@@ -15,6 +15,8 @@
 
 namespace zksh {
 
+class Client;
+
 /// A session waits at a lock until all contenders before it that exclude it are gone; at a full
 /// semaphore, until one lease is free. It is stuck if that requires a session that is stuck; the
 /// stuck sessions are the largest such set among what was read. So a semaphore closes a circle only

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "client/acl_text.h"
+#include "client/client.h"
 #include "client/zk_error.h"
 #include "node/remedy.h"
 #include "node/value.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "client/client.h"
+#include "client/nodes.h"
 #include "command/command.h"
 
 #include <optional>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Whether servers have shown a digest's hash as x, as to sessions that may not administer the
 /// node.

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "client/client.h"
+#include "client/nodes.h"
 #include "command/command.h"
 
 #include <string>

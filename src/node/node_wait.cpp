@@ -1,6 +1,7 @@
 // NodeWait: waits until a node meets a condition.
 #include "node/node_wait.h"
 
+#include "client/client.h"
 #include "client/patient_connection.h"
 #include "command/options.h"
 

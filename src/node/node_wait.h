@@ -1,7 +1,7 @@
 // NodeWait: waits until a node meets a condition.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,6 +11,8 @@
 #include <string_view>
 
 namespace zksh {
+
+class Client;
 
 /// A condition on the number of children.
 class ChildCount {

@@ -2,7 +2,9 @@
 #include "node/parents.h"
 
 #include "base/words.h"
+#include "client/client.h"
 #include "client/node_path.h"
+#include "client/read_ahead.h"
 
 #include <fmt/core.h>
 

@@ -1,8 +1,7 @@
 // Parents: creates missing nodes, and the missing parents of a node.
 #pragma once
 
-#include "client/client.h"
-#include "client/read_ahead.h"
+#include "client/nodes.h"
 
 #include <stop_token>
 #include <string>
@@ -10,6 +9,10 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
+template <class T>
+class ReadAhead;
 
 /// The ancestors of `path` that do not exist, top down. Blocks; throws ZkError, Cancelled.
 std::vector<std::string> missing_parents(Client& client, const std::string& path,

@@ -2,6 +2,7 @@
 #include "node/quota.h"
 
 #include "base/number.h"
+#include "client/client.h"
 #include "client/connect_string.h"
 #include "node/parents.h"
 

@@ -1,7 +1,6 @@
 // Quota: the nodes that hold the limits and the usage of a subtree, and their texts.
 #pragma once
 
-#include "client/client.h"
 #include "command/command.h"
 
 #include <cstdint>
@@ -14,6 +13,8 @@
 #include <string_view>
 
 namespace zksh {
+
+class Client;
 
 /// The value of a zookeeper_limits or zookeeper_stats node: StatsTrack in ZooKeeper 3.8.0.
 class QuotaText {

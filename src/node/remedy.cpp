@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "client/acl_text.h"
+#include "client/client.h"
 #include "client/node_path.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,15 @@
 // Remedy: says at the prompt what an error of a node means, and what to do about it.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <stop_token>
 #include <string_view>
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// The permissions that an ACL certainly gives a session with these identities. Of schemes that
 /// only the servers can compare (sasl, x509), any identity counts.

@@ -2,6 +2,7 @@
 #include "node/transaction_commit.h"
 
 #include "base/mapped.h"
+#include "client/client.h"
 #include "node/node_json.h"
 
 #include <fmt/core.h>

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/scratch_directory.h"
 #include "base/text.h"
+#include "client/client.h"
 
 #include <fmt/format.h>
 

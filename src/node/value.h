@@ -1,7 +1,7 @@
 // Value: values from arguments, safe changes of values, and editing them as files.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 #include "command/command.h"
 #include "command/terminal_program.h"
 
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// The value that an argument stands for: `@FILE` is the file's contents and `-` standard input
 /// (neither on piped input, where zkCli takes them literally), `@@…` a text that begins with `@`,

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/time.h"
+#include "client/client.h"
 #include "client/lease_renewal.h"
 
 #include <fmt/format.h>

@@ -1,12 +1,14 @@
 // LockDistance: whether servers are too far away for a lock to be held.
 #pragma once
 
-#include "client/client.h"
+#include "base/time.h"
 
 #include <stop_token>
 #include <string>
 
 namespace zksh {
+
+class Client;
 
 /// How much of the lease a lock needs (LockDeadlines), of a session with this timeout: as much as a
 /// program with the usual grace period.

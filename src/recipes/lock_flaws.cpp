@@ -2,6 +2,7 @@
 #include "recipes/lock_flaws.h"
 
 #include "base/text.h"
+#include "client/client.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // LockQueue: the contenders for a lock, in the order in which they get it.
 #pragma once
 
-#include "client/client.h"
 #include "recipes/lock_name.h"
 
 #include <algorithm>

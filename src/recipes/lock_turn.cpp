@@ -1,6 +1,7 @@
 // LockTurn: waits in the queue of a lock until all that must come before are gone.
 #include "recipes/lock_turn.h"
 
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_flaws.h"

@@ -1,4 +1,5 @@
 // MultiLock: several locks at once, or none.
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "recipes/lock_turn.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/named_values.h"
-#include "client/client.h"
+#include "client/nodes.h"
 #include "client/task.h"
 #include "recipes/lock_queue.h"
 
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Not acquired by the deadline, or not free if it should not wait. No node is left.
 class LockBusy : public Error {

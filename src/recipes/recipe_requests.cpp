@@ -2,6 +2,7 @@
 #include "recipes/recipe_requests.h"
 
 #include "base/time.h"
+#include "client/client.h"
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"

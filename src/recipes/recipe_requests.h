@@ -1,6 +1,7 @@
 // RecipeRequests: the requests and watches of recipes, reported step by step.
 #pragma once
 
+#include "client/client.h"
 #include "client/task.h"
 #include "recipes/recipe.h"
 

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "base/monitor.h"
-#include "client/client.h"
 #include "client/connect_string.h"
 #include "client/host_addresses.h"
+#include "client/nodes.h"
 #include "client/server_version.h"
 #include "client/tls.h"
+#include "client/watch.h"
 #include "session/reply_validator.h"
 #include "session/sasl.h"
 #include "session/session.h"

@@ -7,7 +7,8 @@
 #pragma once
 
 #include "base/jute.h"
-#include "client/client.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 
 #include <atomic>
 #include <cstddef>

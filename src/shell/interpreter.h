@@ -21,6 +21,7 @@
 
 namespace zksh {
 
+class Client;
 class DryRun;
 class Lock;
 

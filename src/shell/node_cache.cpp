@@ -2,6 +2,7 @@
 #include "shell/node_cache.h"
 
 #include "base/mapped.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "node/value.h"
 

@@ -1,7 +1,7 @@
 // NodeCache: lists of children for completion, fetched in the background.
 #pragma once
 
-#include "client/client.h"
+#include "client/watch.h"
 #include "shell/complete.h"
 #include "shell/loop.h"
 
@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 /// Never blocks: jobs fetch what is not known, and write the loop's eventfd when they are done. A
 /// list is valid until its one-shot watch fires, but at most a minute, and within its session. Used

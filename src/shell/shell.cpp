@@ -6,6 +6,7 @@
 #include "base/secrets.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/watch.h"
 #include "command/line_history.h"
 #include "command/report.h"

@@ -2,6 +2,7 @@
 #include "tree/batch_writer.h"
 
 #include "base/mapped.h"
+#include "client/client.h"
 #include "client/patient_connection.h"
 #include "tree/tree_record.h"
 

@@ -1,7 +1,7 @@
 // BatchWriter: sends a stream of writes in pipelined transactions.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 #include "client/work_limits.h"
 
 #include <cstddef>
@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 struct SetAclOp {
   std::string path;

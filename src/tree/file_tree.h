@@ -1,7 +1,7 @@
 // FileTree: maps a subtree's values to a directory of files, and back.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <optional>
 #include <string>

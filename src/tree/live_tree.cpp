@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/zk_error.h"
 #include "tree/walk.h"

@@ -19,6 +19,8 @@
 
 namespace zksh {
 
+class Client;
+
 /// A node as it was read.
 struct FoundNode {
   TreeRecord record{};

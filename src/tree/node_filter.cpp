@@ -6,6 +6,7 @@
 #include "base/regex.h"
 #include "base/time.h"
 #include "client/acl_text.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "command/command.h"
 

@@ -3,6 +3,7 @@
 
 #include "base/mapped.h"
 #include "base/name_list.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "tree/batch_writer.h"

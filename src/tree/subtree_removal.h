@@ -1,7 +1,6 @@
 // Subtree removal: finds the nodes of a subtree and removes them.
 #pragma once
 
-#include "client/client.h"
 #include "client/work_limits.h"
 
 #include <cstddef>
@@ -11,6 +10,8 @@
 #include <string>
 
 namespace zksh {
+
+class Client;
 
 struct Removal {
   std::size_t removed = 0;

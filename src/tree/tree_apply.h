@@ -19,6 +19,7 @@
 
 namespace zksh {
 
+class Client;
 class SequenceCounters;
 
 /// Counts of what was done, or would be. Every node in the text is counted at least once.

@@ -11,6 +11,8 @@
 
 namespace zksh {
 
+class Client;
+
 /// Visits all nodes that `client` can see. Finds lists of children and values that take at least
 /// half of `largest_answer` bytes, and nodes whose counter of children nears the end of its 32
 /// bits. `visited` is called for each node. Blocks; throws as walk_tree.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/named_values.h"
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <array>
 #include <cstdint>

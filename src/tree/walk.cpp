@@ -7,6 +7,7 @@
 #include "tree/walk.h"
 
 #include "base/text.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 

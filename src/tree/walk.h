@@ -1,8 +1,9 @@
 // Walk: visits subtrees of any size in a defined order, with many requests in flight.
 #pragma once
 
-#include "client/client.h"
 #include "client/node_watches.h"
+#include "client/nodes.h"
+#include "client/watch.h"
 #include "client/work_limits.h"
 
 #include <cstddef>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace zksh {
+
+class Client;
 
 inline constexpr auto any_depth = std::numeric_limits<std::size_t>::max();
 

@@ -1,7 +1,7 @@
 // LoggedTransaction: a record of a transaction log, decoded.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 
 #include <cstddef>
 #include <cstdint>
