@@ -156,8 +156,7 @@ class Sent {
   /// The command is done.
   Sent(int status) : status_(status) {}
   /// `finish` waits for the answer, prints the result and returns the exit status. It may use the
-  /// command's Context except its words, which may be those of another line by then. `path` is the
-  /// node that the request is about.
+  /// command's Context. `path` is the node that the request is about.
   template <class T>
   Sent(std::string path, Pending<T> pending, std::function<int()> finish)
       : path_(std::move(path)),

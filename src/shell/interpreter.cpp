@@ -512,15 +512,11 @@ int Interpreter::read_at_once(const std::vector<PlannedRead>& reads) {
   JointReads joint(around_.client);
   Interpreter inner(with_client(joint), input_, stop_);
   inner.out_.redirect(out_.redirection());
-  std::deque<Context> contexts;
   std::vector<Begun> begun;
   for (const auto& [words, quoted] : reads) {
-    const auto& command = *command_named(words.front());
-    auto& cx = contexts.emplace_back(
-        inner.context_for(command, {.texts = words, .quoted = quoted}, nullptr));
-    begun.push_back({.command = &command,
-                     .words = words,
-                     .sent = command.start(cx, {words.begin() + 1, words.end()})});
+    auto& one = begun.emplace_back(
+        inner.begun_with(*command_named(words.front()), {.texts = words, .quoted = quoted}));
+    one.sent = one.command->start(*one.context, {words.begin() + 1, words.end()});
   }
   joint.read(stop_);
   int first_failure = status::ok;
@@ -603,6 +599,12 @@ bool Interpreter::has_halves(const Command& command, const Words& words) const {
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
+/// A line of which nothing has been sent yet.
+Interpreter::Begun Interpreter::begun_with(const Command& command, const Words& words) {
+  return {.command = &command,
+          .context = std::make_unique<Context>(context_for(command, words, nullptr))};
+}
+
 /// As begin_line, but reports how it ended instead of finishing the line. `is_kept`: in the
 /// history.
 int Interpreter::begin(const std::string& line, bool is_kept, std::optional<Begun>& begun) {
@@ -614,19 +616,15 @@ int Interpreter::begin(const std::string& line, bool is_kept, std::optional<Begu
     const auto words = words_of(std::move(typed.words));
     const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
     if (!command || typed.redirects() || !has_halves(*command, words)) return status::ok;
-    begun = {.command = command, .words = words.texts};
+    begun = begun_with(*command, words);
     if (is_kept) remember(line);
     begin_command(command->name);
     if (!has_session()) return not_connected();
     try {
       refuse(*command);
-      if (!halved_) halved_.emplace(context_for(*command, words, nullptr));
-      halved_->words = words.texts;
-      halved_->quoted = words.quoted;
-      halved_->writes = command->writes;
-      begun->sent = command->start(*halved_, {words.texts.begin() + 1, words.texts.end()});
+      begun->sent = command->start(*begun->context, {words.texts.begin() + 1, words.texts.end()});
     } catch (const Error& error) {
-      return explain_error(*command, begun->words, error);
+      return explain_error(*command, words.texts, error);
     }
     return status::ok;
   });
@@ -647,7 +645,7 @@ int Interpreter::finish_begun(const Begun& begun) {
     try {
       return begun.sent.finish();
     } catch (const Error& error) {
-      return explain_error(*begun.command, begun.words, error);
+      return explain_error(*begun.command, begun.context->words, error);
     }
   });
 }

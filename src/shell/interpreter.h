@@ -55,7 +55,7 @@ class Interpreter {
   /// A line whose request has been sent.
   struct Begun {
     const Command* command = nullptr;
-    std::vector<std::string> words{};  ///< as typed, beginning with the command's name
+    std::unique_ptr<Context> context{};  ///< null if nothing was sent
     Sent sent{status::ok};
   };
   /// The first half of run_line, for commands that have halves: sends the request and returns at
@@ -96,6 +96,7 @@ class Interpreter {
   };
   static Words words_of(std::vector<Word> split);
 
+  Begun begun_with(const Command& command, const Words& words);
   int begin(const std::string& line, bool is_kept, std::optional<Begun>& begun);
   int finish_begun(const Begun& begun);
   int execute_line(const std::string& line);
@@ -147,7 +148,6 @@ class Interpreter {
   std::stop_token stop_;
   Output out_;
   MissingChroot missing_chroot_;
-  std::optional<Context> halved_;  ///< for all lines that are run in halves
   bool quit_ = false;
   bool output_refused_ = false;
   bool literal_explained_ = false;
