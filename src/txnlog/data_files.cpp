@@ -107,7 +107,10 @@ std::string advice_below(const std::vector<std::string>& places) {
 }  // namespace
 
 DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places)) {
-  for (auto& place : places_) place = with_home(std::move(place));
+  for (auto& place : places_) {
+    place = with_home(std::move(place));
+    while (place.size() > 1 && place.ends_with('/')) place.pop_back();  // as completion adds it
+  }
   refresh();
   if (!logs_.empty() || !snapshots_.empty()) return;
   const auto none = fmt::format("there are no transaction logs or snapshots in {}", places_text());

@@ -86,6 +86,7 @@ TEST(Replay, ASnapshotThatWasBeingWrittenIsFuzzy) {
   const LogDirectory alone;
   alone.write("snapshot.a", snapshot_bytes({}, 11));
   EXPECT_TRUE(replay(DataFiles({alone.path()}), {}).fuzzy);
+  EXPECT_EQ(DataFiles({alone.path() + "/"}).places_text(), alone.path());
   alone.write("snapshot.a", snapshot_bytes({}, 10));
   EXPECT_FALSE(replay(DataFiles({alone.path()}), {}).fuzzy);
 }
