@@ -31,6 +31,7 @@ class MixedEnsemble(unittest.TestCase):
         cls.new, cls.old, _ = cls.ensemble.servers
         homes = {cls.new: os.environ.get("ZOOKEEPER_HOME"), cls.old: old, cls.ensemble.servers[2]: old}
         for server in cls.ensemble.servers:
+            server.config["maxSessionTimeout"] = "60000"
             spawn, home = server._spawn, homes[server]
 
             def spawn_at_home(spawn=spawn, home=home):
@@ -47,7 +48,8 @@ class MixedEnsemble(unittest.TestCase):
         assert done.stdout.split()[-1] == str(NODES + 2), done
 
     def walk(self, address, *words, rate=100):
-        process = subprocess.Popen([ZKSH, "-s", address, "--connect-timeout", "30s", *words, "--rate", str(rate), "/t"],
+        """For as long as its session lives it waits for a server, however long the members take to agree."""
+        process = subprocess.Popen([ZKSH, "-s", address, "--connect-timeout", "30s", "-t", "60s", *words, "--rate", str(rate), "/t"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)

@@ -145,6 +145,7 @@ class Trouble:
             znodes.create(f"/list/{'x' * 100}{number}")
         wait_until(lambda: four_letter_word(cls.server.port, "cons").count("sid=") == 16)
         run_zksh("-s", cls.server.address, "-c", "create /q; setquota -n 10 /q; fill /q/n -n 7; setquota -b 100 /list")
+        wait_until(lambda: four_letter_word(cls.server.port, "cons").count("sid=") == 16)  # without that one's
         figures = four_letter_word(cls.server.port, "mntr")
         limit = int(re.search(r"zk_open_file_descriptor_count\t(\d+)", figures)[1]) + 8
         resource.prlimit(cls.server.process.pid, resource.RLIMIT_NOFILE, (limit, limit))

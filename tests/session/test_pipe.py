@@ -131,13 +131,14 @@ class Pipe(SessionTest):
                               r"the rest was not sent\n0 ok, 1 failed\n$")
 
     def lose(self, proxy, first, lines):
-        """Sends lines whose answers are lost with the connection; status, stdout and stderr."""
+        """Sends lines, of a request each, whose answers are lost with the connection; status, stdout and stderr."""
         zksh = self.start("--pipe", server=proxy.address + self.root)
         self.send(zksh, first + b"\n")
         self.assertTrue(zksh.stderr.readline().startswith(b"Created"))
         proxy.swallow()
+        asked = proxy.asked
         self.send(zksh, lines)
-        self.wait_until(lambda: proxy.swallowed > 0)
+        self.wait_until(lambda: proxy.asked >= asked + lines.count(b"\n"))
         proxy.cut()
         out, err = zksh.communicate(timeout=60)
         return zksh.returncode, out.decode(), err.decode()

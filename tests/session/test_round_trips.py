@@ -1,8 +1,7 @@
 """Far from the servers a command takes as many round trips as what it asks depends on answers, and no more.
 
-The bounds are what the protocol needs, and 0.3 for the rest. A real network adds a round trip for TCP, which the proxy
-hides. A busy machine adds time, so each command has a few tries, over longer and longer ways: of these that time is a
-smaller and smaller part.
+The proxy counts them. A real network adds a round trip for TCP, which it hides. A busy machine may send late, after an
+answer for which it need not wait, so each command has a few tries, over longer and longer ways.
 """
 import json
 import os
@@ -14,39 +13,27 @@ import unittest
 from session_case import SessionTest
 from distance import Distance
 from lock_case import LockTest
+from proxy import Proxy
 from server import needs
 from zksh import ZKSH, environment, run_zksh
 
-SLACK = 0.3
-ONE_WAYS = (0.075, 0.075, 0.15, 0.15, 0.3, 0.3, 0.6, 1.2)  # of the tries, in seconds
+ONE_WAYS = (0.075, 0.15, 0.3, 0.6, 1.2)  # of the tries, in seconds
 
 
-class Far(LockTest):
-    def assert_tries(self, most, round_trips, what=""):
-        """`round_trips`: gives how many something has taken over a Distance."""
-        taken = []
-        for one_way in ONE_WAYS:
-            with Distance(self.server.port, one_way) as far:
-                taken.append(round_trips(far))
-            if taken[-1] <= most:
-                return
-        self.fail(f"{what}{taken} round trips, not {most}")
-
-
-class RoundTripsTest(Far):
-
+class RoundTripsTest(LockTest):
     def assert_round_trips(self, most, *words, before=None, status=0):
         """`before`: a command that is run near the server before each try."""
-        def once(address):
+        taken = []
+        for one_way in ONE_WAYS:
             if before:  # what it deletes need not be there
                 run_zksh("-s", self.connect, "--keep-going", *before, env=environment(self.directory))
-            begin = time.monotonic()
-            result = run_zksh("-s", address + self.root, *words, env=environment(self.directory))
+            with Proxy(self.server.port, delay=one_way) as far:
+                result = run_zksh("-s", far.address + self.root, *words, env=environment(self.directory))
+                taken.append(far.round_trips)
             self.assertEqual(result.returncode, status, result.stderr)
-            return time.monotonic() - begin
-
-        near = min(once(self.server.address) for _ in range(3))
-        self.assert_tries(most + SLACK, lambda far: (once(far.address) - near) / far.round_trip, f"{' '.join(words)}: ")
+            if taken[-1] <= most:
+                return
+        self.fail(f"{' '.join(words)}: {taken} round trips, not {most}")
 
     def zksh(self, *words):
         result = run_zksh("-s", self.connect, *words, env=environment(self.directory))
@@ -197,7 +184,7 @@ class FarAway(SessionTest):
         self.assertEqual(self.run_zksh(*words)[0], 0)
 
 
-class Handoff(Far):
+class Handoff(LockTest):
     """From the end of a program to the start of the next one's, each far from the server."""
 
     def handoff(self, far, wait):
@@ -220,11 +207,21 @@ class Handoff(Far):
         second.communicate()
         return (int(self.text("second")) - int(self.text("first.end"))) / 1e9 / far.round_trip
 
+    def assert_handoff(self, most, wait):
+        """How long it takes counts here, so a busy machine needs long ways."""
+        taken = []
+        for one_way in ONE_WAYS:
+            with Distance(self.server.port, one_way) as far:
+                taken.append(self.handoff(far, wait))
+            if taken[-1] <= most:
+                return
+        self.fail(f"{taken} round trips, not {most}")
+
     def test_after_a_short_wait(self):
-        self.assert_tries(2.4, lambda far: self.handoff(far, 0.5))
+        self.assert_handoff(2.4, 0.5)
 
     def test_after_a_long_wait(self):
-        self.assert_tries(3.4, lambda far: self.handoff(far, 12))
+        self.assert_handoff(3.4, 12)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ class Proxy:
         self._sign = None
         self._blocks = False
         self.swallowed = 0  # bytes of answers that were kept back
+        self.asked = 0  # the number of requests, with those to connect, that clients have sent
+        self._unread = collections.defaultdict(bytes)  # by client: the beginning of a request
         self.first_bytes = {}  # what each client sent first, by its socket
         self.last_greeting = b""  # the last connect request
         self._order = None
@@ -129,6 +131,7 @@ class Proxy:
                 if source not in self.first_bytes and len(data) > 40:
                     self.last_greeting = data
                 self.first_bytes.setdefault(source, data[:4])
+                self._count_requests(source, data)
             if self._sign and self._sign in data and source not in self._from_server:
                 self._swallows = True
             if self._blocks and data:
@@ -139,6 +142,13 @@ class Proxy:
                 self._send(source, data)
         except OSError:
             self._send(source, b"")
+
+    def _count_requests(self, source, data):
+        unread = self._unread[source] + data
+        while len(unread) >= 4 and len(unread) >= 4 + int.from_bytes(unread[:4], "big"):
+            unread = unread[4 + int.from_bytes(unread[:4], "big"):]
+            self.asked += 1
+        self._unread[source] = unread
 
     def _send(self, source, data):
         round_trip = self._heard_by_server if source in self._from_server else self._heard_by_client + 1
