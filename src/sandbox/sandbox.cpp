@@ -397,7 +397,9 @@ std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which
 std::string Sandbox::why_not(std::size_t i, std::optional<int> status) const {
   const std::string what = status ? fmt::format("exited with status {} during its start", *status)
                                   : fmt::format("is not serving after {}", short_time(start_limit));
-  return fmt::format("server {} of the sandbox {}; its last log lines:\n{}", i + 1, what,
+  // What it says of its files is Java's; the check says what is wrong with them, and what to do.
+  return fmt::format("server {} of the sandbox {}{}; its last log lines:\n{}", i + 1, what,
+                     filled_ ? " (`txns --check` says whether its files are the reason)" : "",
                      log_tail(i));
 }
 

@@ -433,10 +433,12 @@ class Raised(TxnsTest):
         self.assertRegex(out, r"start servers with -Djute\.maxbuffer=30000\d\d ")
 
     def test_flags_for_java_are_passed_on(self):
-        run = subprocess.run([ZKSH, "--sandbox", "-c", "ls /"], env={**environment(self.directory), "SERVER_JVMFLAGS": "-Xno-such-flag"},
-                             capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("-Xno-such-flag", run.stderr)
+        for words in ([], ["--data", self.copied()]):
+            run = subprocess.run([ZKSH, "--sandbox", *words, "-c", "ls /"], capture_output=True, text=True, timeout=120, check=False,
+                                 env={**environment(self.directory), "SERVER_JVMFLAGS": "-Xno-such-flag"})
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("-Xno-such-flag", run.stderr)
+            self.assertEqual("`txns --check` says whether its files are the reason" in run.stderr, bool(words))
 
 
 class By(TxnsTest):
