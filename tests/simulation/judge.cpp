@@ -40,50 +40,83 @@ std::vector<Judge::Names>& Judge::children_of(const std::string& path) {
   return all;
 }
 
+void Judge::add_version(const std::string& path, Version version) {
+  auto& all = history_of(path);
+  if (all.back().zxid == version.zxid && all.size() > 1)
+    all.back() = std::move(version);
+  else
+    all.push_back(std::move(version));
+}
+
+template <class How>
+void Judge::alter_names(const std::string& path, std::int64_t zxid, How&& how) {
+  auto& all = children_of(path);
+  auto next = all.back();
+  next.zxid = zxid;
+  how(next);
+  if (all.back().zxid == zxid && all.size() > 1)
+    all.back() = std::move(next);
+  else
+    all.push_back(std::move(next));
+}
+
+void Judge::created(const Transaction& done, const Change& change) {
+  add_version(change.path, {.zxid = done.zxid,
+                            .exists = true,
+                            .data = change.data,
+                            .czxid = done.zxid,
+                            .mzxid = done.zxid,
+                            .fired = done.zxid,
+                            .owner = change.owner,
+                            .acl = change.acl});
+  alter_names(change.path, done.zxid, [](Names& names) {
+    names = {.zxid = names.zxid, .exists = true, .pzxid = names.zxid};
+  });
+  alter_names(parent_of(change.path), done.zxid, [&](Names& names) {
+    names.names.insert(name_of(change.path));
+    names.pzxid = names.zxid;
+    ++names.creations;
+  });
+  if (change.data) ++written_[*change.data];
+}
+
+void Judge::removed(const Transaction& done, const Change& change) {
+  removals_.push_back({.zxid = done.zxid,
+                       .session = done.session,
+                       .path = change.path,
+                       .version = history_of(change.path).back().version});
+  add_version(change.path, {.zxid = done.zxid, .fired = done.zxid});
+  alter_names(change.path, done.zxid, [](Names& names) { names = {.zxid = names.zxid}; });
+  alter_names(parent_of(change.path), done.zxid, [&](Names& names) {
+    names.names.erase(name_of(change.path));
+    names.pzxid = names.zxid;
+  });
+}
+
 void Judge::agreed(const Transaction& done) {
+  last_zxid_ = done.zxid;
   for (const auto& change : done.changes) {
-    const auto add = [&](Version version) {
-      auto& all = history_of(change.path);
-      if (all.back().zxid == done.zxid && all.size() > 1)
-        all.back() = std::move(version);
-      else
-        all.push_back(std::move(version));
-    };
-    const auto alter = [&](const std::string& path, auto&& how) {
-      auto& all = children_of(path);
-      auto next = all.back();
-      next.zxid = done.zxid;
-      how(next);
-      if (all.back().zxid == done.zxid && all.size() > 1)
-        all.back() = std::move(next);
-      else
-        all.push_back(std::move(next));
-    };
+    auto next = history_of(change.path).back();
+    next.zxid = done.zxid;
     switch (change.what) {
       case Change::What::Create:
-        add({.zxid = done.zxid,
-             .exists = true,
-             .data = change.data,
-             .czxid = done.zxid,
-             .mzxid = done.zxid});
-        alter(change.path, [](Names& names) { names = {.zxid = names.zxid, .exists = true}; });
-        alter(parent_of(change.path),
-              [&](Names& names) { names.names.insert(name_of(change.path)); });
-        if (change.data) ++written_[*change.data];
+        created(done, change);
         break;
       case Change::What::Remove:
-        add({.zxid = done.zxid});
-        alter(change.path, [](Names& names) { names = {.zxid = names.zxid}; });
-        alter(parent_of(change.path),
-              [&](Names& names) { names.names.erase(name_of(change.path)); });
+        removed(done, change);
         break;
       case Change::What::Set:
-        add({.zxid = done.zxid,
-             .exists = true,
-             .data = change.data,
-             .czxid = history_of(change.path).back().czxid,
-             .mzxid = done.zxid});
+        next.data = change.data;
+        next.version = change.version;
+        next.mzxid = next.fired = done.zxid;
+        add_version(change.path, std::move(next));
         if (change.data) ++written_[*change.data];
+        break;
+      case Change::What::SetAcl:
+        next.acl = change.acl;
+        next.aversion = change.version;
+        add_version(change.path, std::move(next));
+        for (const auto& entry : change.acl) ++written_[entry.id];
         break;
       default:
         break;
@@ -96,6 +129,8 @@ void Judge::wiped() {
   nodes_.clear();
   lists_.clear();
   tokens_.clear();
+  removals_.clear();
+  last_zxid_ = acknowledged_ = 0;
 }
 
 void Judge::note(std::string line) {
@@ -126,20 +161,61 @@ std::optional<Judge::Moments> Judge::moments(const All& all, std::int64_t not_be
   return found;
 }
 
+bool Judge::shows(const Version& version, const zksh::Stat& stat) {
+  return version.exists && version.mzxid == stat.mzxid && version.czxid == stat.czxid &&
+         version.version == stat.version && version.aversion == stat.aversion &&
+         version.owner == stat.ephemeral_owner &&
+         std::cmp_equal(version.data.value_or("").size(), stat.data_length);
+}
+
+/// What a node's Stat says of its children.
+void Judge::check_count(const std::string& who, const Seen& seen, const std::string& path,
+                        const zksh::Stat& stat) {
+  const auto found = moments(children_of(path), seen.zxid, [&](const Names& list) {
+    const auto count = static_cast<std::int32_t>(list.names.size());
+    return list.exists && list.pzxid == stat.pzxid && count == stat.num_children &&
+           2 * list.creations - count == stat.cversion;
+  });
+  if (!found)
+    fault(
+        fmt::format("{}: the Stat of {} counts {} children (cversion {}, pzxid 0x{:x}), which "
+                    "was not so at or after 0x{:x}, which the session had seen",
+                    who, path, stat.num_children, stat.cversion, stat.pzxid, seen.zxid));
+}
+
 std::int64_t Judge::saw_node(const std::string& who, Seen& seen, const std::string& path, int code,
                              const zksh::Node& node, bool with_data) {
   ++reads_;
   const auto found = moments(history_of(path), seen.zxid, [&](const Version& version) {
     if (code == zksh::code::no_node) return !version.exists;
-    return version.exists && version.mzxid == node.stat.mzxid && version.czxid == node.stat.czxid &&
-           (!with_data || version.data == node.data);
+    return shows(version, node.stat) && (!with_data || version.data == node.data);
   });
   if (!found)
     fault(
-        fmt::format("{}: a read of {} gave {} (mzxid 0x{:x}), which was not so at or after 0x{:x}, "
-                    "which the session had seen",
+        fmt::format("{}: a read of {} gave {} (mzxid 0x{:x}, version {}, aversion {}), which was "
+                    "not so at or after 0x{:x}, which the session had seen",
                     who, path, code == zksh::code::no_node ? "no node" : shown(node.data),
-                    node.stat.mzxid, seen.zxid));
+                    node.stat.mzxid, node.stat.version, node.stat.aversion, seen.zxid));
+  if (code != zksh::code::no_node) check_count(who, seen, path, node.stat);
+  seen.zxid = found->earliest;
+  return found->latest;
+}
+
+std::int64_t Judge::saw_acl(const std::string& who, Seen& seen, const std::string& path, int code,
+                            const zksh::NodeAcl& read) {
+  ++reads_;
+  const auto is_same = [](const Entry& one, const zksh::AclEntry& other) {
+    return one.perms == other.perms && one.scheme == other.scheme && one.id == other.id;
+  };
+  const auto found = moments(history_of(path), seen.zxid, [&](const Version& version) {
+    if (code == zksh::code::no_node) return !version.exists;
+    return shows(version, read.stat) && std::ranges::equal(version.acl, read.acl, is_same);
+  });
+  if (!found)
+    fault(
+        fmt::format("{}: the ACL of {} was read as of aversion {} with {} entries, which was not "
+                    "so at or after 0x{:x}, which the session had seen",
+                    who, path, read.stat.aversion, read.acl.size(), seen.zxid));
   seen.zxid = found->earliest;
   return found->latest;
 }
@@ -192,26 +268,94 @@ void Judge::walked(const std::string& who, Seen& seen, const std::vector<zksh::T
   }
 }
 
-void Judge::wrote(const std::string& who, Seen& seen, const std::string& path,
-                  const std::string& value, int code, bool is_unknown, bool may_be_unknown) {
-  ++writes_;
-  const auto found = written_.find(value);
-  const int times = found == written_.end() ? 0 : found->second;
-  if (code == zksh::code::ok && times != 1)
-    fault(fmt::format("{}: a write of {} to {} succeeded, and was done {} times", who, value, path,
-                      times));
-  if (times > 1)
-    fault(fmt::format("{}: a write of {} to {} was done {} times", who, value, path, times));
-  if (code != zksh::code::ok && !is_unknown && times != 0)
-    fault(fmt::format("{}: a write of {} to {} failed with {}, and was done", who, value, path,
-                      code));
-  if (is_unknown && !may_be_unknown)
+/// The state that this write has made.
+const Judge::Version* Judge::version_with(const Write& write) {
+  for (const auto& version : history_of(write.path)) {
+    const bool is_in_acl =
+        std::ranges::find(version.acl, write.value, &Entry::id) != version.acl.end();
+    const bool is_it = write.what == Write::What::SetAcl ? is_in_acl : version.data == write.value;
+    if (version.exists && is_it) return &version;
+  }
+  return nullptr;
+}
+
+/// Whether there was a reason for this code since the write was sent.
+void Judge::check_failure(const std::string& who, const Write& write) {
+  using What = Write::What;
+  if (write.what == What::SetInMulti || write.what == What::CreateSequential) return;
+  const bool creates = write.what == What::Create;
+  const auto& all = history_of(
+      creates && write.code != zksh::code::node_exists ? parent_of(write.path) : write.path);
+  const auto was = [&](auto&& matches) { return moments(all, write.began, matches).has_value(); };
+  bool had_reason = true;
+  if (write.code == zksh::code::no_node)
+    had_reason = was([](const Version& v) { return !v.exists; });
+  else if (write.code == zksh::code::node_exists)
+    had_reason = creates && was([](const Version& v) { return v.exists; });
+  else if (write.code == zksh::code::no_children_for_ephemerals)
+    had_reason = creates && was([](const Version& v) { return v.owner != 0; });
+  else if (write.code == zksh::code::bad_version)
+    had_reason = write.version != -1 && was([&](const Version& v) {
+                   const auto now_it_is = write.what == What::SetAcl ? v.aversion : v.version;
+                   return v.exists && now_it_is != write.version;
+                 });
+  else if (write.code == zksh::code::not_empty)
+    had_reason = write.what == What::Remove &&
+                 moments(children_of(write.path), write.began,
+                         [](const Names& list) { return !list.names.empty(); });
+  if (!had_reason)
     fault(
-        fmt::format("{}: the outcome of a write to {} is called unknown ({}), and nothing was cut",
-                    who, path, code));
-  if (code != zksh::code::ok) return;
-  for (const auto& version : history_of(path))
-    if (version.exists && version.data == value) seen.zxid = std::max(seen.zxid, version.zxid);
+        fmt::format("{}: a write to {} (version {}) failed with {}, for which there was no "
+                    "reason since 0x{:x}",
+                    who, write.path, write.version, write.code, write.began));
+}
+
+void Judge::wrote(const std::string& who, Seen& seen, const Write& write) {
+  ++writes_;
+  const bool removes = write.what == Write::What::Remove;
+  const auto own = [&](const Removal& one) {
+    return one.zxid > write.began && one.session == seen.session && one.path == write.path;
+  };
+  const auto times =
+      removes ? std::ranges::count_if(removals_, own) : std::ptrdiff_t{written_[write.value]};
+  const auto what = removes ? fmt::format("a removal of {}", write.path)
+                            : fmt::format("a write of {} to {}", write.value, write.path);
+  if (write.code == zksh::code::ok && times != 1)
+    fault(fmt::format("{}: {} succeeded, and was done {} times", who, what, times));
+  if (times > 1) fault(fmt::format("{}: {} was done {} times", who, what, times));
+  if (write.code != zksh::code::ok && !write.is_unknown) {
+    if (times != 0)
+      fault(fmt::format("{}: {} failed with {}, and was done", who, what, write.code));
+    if (!removes) failed_.push_back(write.value);
+    check_failure(who, write);
+  }
+  if (write.is_unknown && !write.may_be_unknown)
+    fault(fmt::format("{}: the outcome of {} is called unknown ({}), and nothing was cut", who,
+                      what, write.code));
+  if (write.code != zksh::code::ok) return;
+  const auto removal = std::ranges::find_if(removals_, own);
+  const auto* const made = removes ? nullptr : version_with(write);
+  if (removes && write.version != -1 && removal->version != write.version)
+    fault(fmt::format("{}: {} asked for version {}, and found {}", who, what, write.version,
+                      removal->version));
+  if (made != nullptr) {
+    const auto version = write.what == Write::What::SetAcl ? made->aversion : made->version;
+    if (write.version != -1 && version != write.version + 1)
+      fault(fmt::format("{}: {} asked for version {}, and made {}", who, what, write.version,
+                        version));
+    if (write.stat && !shows(*made, *write.stat))
+      fault(fmt::format("{}: {} made version {}, and was answered with {}", who, what, version,
+                        write.stat->version));
+  }
+  const auto zxid = removes ? removal->zxid : made != nullptr ? made->zxid : 0;
+  seen.zxid = std::max(seen.zxid, zxid);
+  acknowledged_ = std::max(acknowledged_, zxid);
+}
+
+void Judge::check_writes() {
+  for (const auto& value : failed_)
+    if (written_[value] != 0)
+      fault(fmt::format("the write of {} had failed, and was done later", value));
 }
 
 void Judge::check_watches_of(const std::string& who, zksh::Monitor& monitor, std::int64_t session) {
@@ -231,8 +375,8 @@ void Judge::check_watches_of(const std::string& who, zksh::Monitor& monitor, std
       may_have_changed = all.back().zxid > one.earliest;
     } else {
       const auto& all = history_of(one.path);
-      changed = all.back().zxid > one.latest;
-      may_have_changed = all.back().zxid > one.earliest;
+      changed = all.back().fired > one.latest;
+      may_have_changed = all.back().fired > one.earliest;
       there_now = all.back().exists;
     }
     // A node that came and went while the connection was away leaves no trace of itself.

@@ -52,9 +52,29 @@ class Judge {
   void walked(const std::string& who, Seen& seen, const std::vector<zksh::TreeNode>& nodes,
               bool with_data);
 
-  /// A write of this unique value was answered.
-  void wrote(const std::string& who, Seen& seen, const std::string& path, const std::string& value,
-             int code, bool is_unknown, bool may_be_unknown);
+  std::int64_t saw_acl(const std::string& who, Seen& seen, const std::string& path, int code,
+                       const zksh::NodeAcl& read);
+
+  /// A write, and its answer.
+  struct Write {
+    enum class What { Create, CreateSequential, Set, SetInMulti, SetAcl, Remove };
+    What what = What::Set;
+    std::string path{};
+    std::string value{};  ///< unique: of the node's data, or an id in its ACL; empty: Remove
+    int code = 0;
+    bool is_unknown = false;
+    bool may_be_unknown = false;
+    std::int32_t version = -1;  ///< asked for
+    std::int64_t began = 0;     ///< `last_zxid` when it was sent
+    std::optional<zksh::Stat> stat{};
+  };
+  void wrote(const std::string& who, Seen& seen, const Write& write);
+  /// In the end: whether a write that had failed was done later.
+  void check_writes();
+  /// The last transaction that was agreed on.
+  std::int64_t last_zxid() const { return last_zxid_; }
+  /// The last one of which a client knows: a read after a sync shows it.
+  std::int64_t acknowledged() const { return acknowledged_; }
 
   struct Watched {
     std::string who;
@@ -90,14 +110,38 @@ class Judge {
     std::optional<std::string> data{};
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
+    std::int64_t fired = 0;  ///< the last change that a watch of the node is told of
+    std::int32_t version = 0;
+    std::int32_t aversion = 0;
+    std::int64_t owner = 0;
+    std::vector<Entry> acl{{}};
   };
   struct Names {
     std::int64_t zxid = 0;
     bool exists = false;
     std::set<std::string> names{};
+    std::int64_t pzxid = 0;
+    std::int32_t creations = 0;
+  };
+  /// Of a node by a session, not by its end.
+  struct Removal {
+    std::int64_t zxid = 0;
+    std::int64_t session = 0;
+    std::string path{};
+    std::int32_t version = 0;
   };
   std::vector<Version>& history_of(const std::string& path);
   std::vector<Names>& children_of(const std::string& path);
+  void add_version(const std::string& path, Version version);
+  template <class How>
+  void alter_names(const std::string& path, std::int64_t zxid, How&& how);
+  void created(const Transaction& done, const Change& change);
+  void removed(const Transaction& done, const Change& change);
+  static bool shows(const Version& version, const zksh::Stat& stat);
+  void check_count(const std::string& who, const Seen& seen, const std::string& path,
+                   const zksh::Stat& stat);
+  const Version* version_with(const Write& write);
+  void check_failure(const std::string& who, const Write& write);
   struct Moments {
     std::int64_t earliest = 0;
     std::int64_t latest = 0;
@@ -108,6 +152,10 @@ class Judge {
   std::map<std::string, std::vector<Version>> nodes_;
   std::map<std::string, std::vector<Names>> lists_;
   std::map<std::string, int> written_;  ///< how often a value was written
+  std::vector<std::string> failed_;     ///< values that must never be written
+  std::vector<Removal> removals_;
+  std::int64_t last_zxid_ = 0;
+  std::int64_t acknowledged_ = 0;
   std::vector<Watched> watched_;
   struct Hold {
     std::string who;

@@ -155,6 +155,7 @@ class Run {
         fault_dice_(seed * 2 + 1),
         details_(0),
         secrets_(seed * 2 + 3),
+        further_(seed * 2 + 5),
         has_secret_(secrets_.happens(0.3)),
         logs_in_(secrets_.happens(0.5)),
         ensemble_(plan_.ensemble) {
@@ -194,6 +195,7 @@ class Run {
     guard([&] { await_end(); });
     if (fault_.empty())
       for (auto& thread : threads_of_run) thread.join();
+    guard([&] { judge_.check_writes(); });
     if (!fault_.empty()) return report(fault_.c_str());
     constexpr std::size_t main_and_wires = 2;
     constexpr std::size_t epoll_and_bell = 2;
@@ -542,6 +544,7 @@ class Run {
 
     void make() {
       using Makes = void (Request::*)();
+      if (run_.further_.happens(0.15)) make_further();
       if (run_.has_secret_ && dice().happens(0.5)) return reach_secret();
       constexpr std::array<Makes, 14> kinds{
           &Request::get,      &Request::get,    &Request::exists,       &Request::list,
@@ -554,6 +557,26 @@ class Run {
     }
 
    private:
+    /// Another request before the usual one.
+    void make_further() {
+      auto& d = run_.further_;
+      Request other(run_, host_, who_, session_, seen_);
+      other.target_ = fmt::format("/n{}", d.number(3));
+      if (run_.has_secret_ && d.happens(0.2)) other.target_ = secret;
+      using Makes = void (Request::*)();
+      constexpr std::array<Makes, 6> kinds{&Request::get_acl,         &Request::set_acl,
+                                           &Request::set_version,     &Request::remove_version,
+                                           &Request::set_acl_version, &Request::sync_and_get};
+      const auto which = static_cast<std::size_t>(d.number(kinds.size() - 1));
+      const Waiting waiting(run_, who_,
+                            fmt::format("further request {} of {}", which, other.target_));
+      (other.*kinds.at(which))();
+      session_before_ = session_.session_id();
+      wipes_ = judge_.wipes();
+      troubles_ = run_.troubles(host_);
+      began_ = now();
+    }
+
     void reach_secret() {
       target_ = secret;
       using Makes = void (Request::*)();
@@ -630,6 +653,25 @@ class Run {
       note_watch();
     }
 
+    void get_acl() {
+      zksh::NodeAcl read;
+      const int code = code_of([&] { read = session_.get_acl(target_, never_stops_); });
+      judge_.note(fmt::format("{} getAcl {}: {} {}", who_, target_, code, read.stat.aversion));
+      check_access(code);
+      if (counts() && is_of_servers(code)) judge_.saw_acl(who_, seen_, target_, code, read);
+    }
+
+    /// After a sync, what anybody knows to be done is seen.
+    void sync_and_get() {
+      const auto acknowledged = judge_.acknowledged();
+      int code = code_of([&] { session_.await_connection(target_, never_stops_); });
+      if (code == zksh::code::ok)
+        code = session_.await(session_.start_sync(target_), never_stops_).code;
+      judge_.note(fmt::format("{} sync {}: {}", who_, target_, code));
+      if (counts() && code == zksh::code::ok) seen_.zxid = std::max(seen_.zxid, acknowledged);
+      get();
+    }
+
     void list() {
       zksh::Children children;
       const auto watch = some_watch();
@@ -704,26 +746,67 @@ class Run {
       counts();
     }
 
-    /// `creates`: which asks for no right to the target.
+    using What = Judge::Write::What;
+
     template <class Action>
-    void write(Action&& action, bool creates = false) {
-      bool unknown = false;
-      const int code = code_of(action, &unknown);
-      judge_.note(fmt::format("{} write {} {}: {}{}", who_, target_, value_, code,
-                              unknown ? " unknown" : ""));
-      if (!creates) check_access(code);
-      const bool was_cut = run_.troubles(host_) != troubles_ || run_.is_troubled(began_);
-      if (counts()) judge_.wrote(who_, seen_, target_, value_, code, unknown, was_cut);
+    void write(What what, Action&& action, std::int32_t version = -1) {
+      Judge::Write done{.what = what, .value = value_, .version = version};
+      done.began = judge_.last_zxid();
+      done.code = code_of([&] { done.stat = action(); }, &done.is_unknown);
+      judge_.note(fmt::format("{} {} {} {} (version {}): {}{}", who_,
+                              what == What::Remove ? "delete" : "write", target_, value_, version,
+                              done.code, done.is_unknown ? " unknown" : ""));
+      // Creations and removals ask for rights to the parent.
+      const bool asks = what == What::Set || what == What::SetInMulti || what == What::SetAcl;
+      if (asks) check_access(done.code);
+      done.path = target_;
+      done.may_be_unknown = run_.troubles(host_) != troubles_ || run_.is_troubled(began_);
+      if (counts()) judge_.wrote(who_, seen_, done);
     }
 
-    void set() {
-      write([&] { session_.set({.path = target_, .data = value_}, never_stops_); });
+    void set() { set_if(-1); }
+    void set_if(std::int32_t version) {
+      write(
+          What::Set,
+          [&] {
+            const zksh::SetOp op{.path = target_, .data = value_, .version = version};
+            return std::optional(session_.set(op, never_stops_));
+          },
+          version);
     }
+
+    /// Of the node now, or one that it had or will have.
+    std::int32_t some_version(bool of_acl) {
+      std::int32_t version = 0;
+      code_of([&] {
+        const auto stat = session_.exists(target_, zksh::Watch::none(), never_stops_);
+        if (stat) version = of_acl ? stat->aversion : stat->version;
+      });
+      auto& d = run_.further_;
+      if (d.happens(0.2)) version += static_cast<std::int32_t>(d.number(2)) - 1;
+      return std::max(version, 0);
+    }
+    void set_version() { set_if(some_version(false)); }
+
+    /// The rights stay as they are.
+    void set_acl_if(std::int32_t version) {
+      value_ += ":x";
+      zksh::Acl acl = zksh::open_acl();
+      if (target_ == secret)
+        acl = {{.perms = 31, .scheme = "digest", .id = zksh::digest_id(credential)}};
+      acl.push_back({.perms = 1, .scheme = "digest", .id = value_});
+      write(
+          What::SetAcl, [&] { return session_.set_acl(target_, acl, version, never_stops_); },
+          version);
+    }
+    void set_acl() { set_acl_if(-1); }
+    void set_acl_version() { set_acl_if(some_version(true)); }
 
     void set_in_multi() {
       const std::vector<zksh::Op> ops{zksh::CheckOp{.path = "/"},
                                       zksh::SetOp{.path = target_, .data = value_}};
-      write([&] { session_.multi(ops, never_stops_); });
+      write(What::SetInMulti,
+            [&] { return std::optional(session_.multi(ops, never_stops_).at(1).stat); });
     }
 
     void create() {
@@ -734,15 +817,25 @@ class Run {
         op.sequential = false;
         op.acl = {{.perms = 31, .scheme = "digest", .id = zksh::digest_id(credential)}};
       }
-      write([&] { target_ = session_.create(op, never_stops_).path; }, true);
+      write(op.sequential ? What::CreateSequential : What::Create, [&] {
+        target_ = session_.create(op, never_stops_).path;
+        return std::optional<zksh::Stat>();
+      });
     }
 
-    void remove() {
-      bool unknown = false;
-      const int code = code_of([&] { session_.remove({.path = target_}, never_stops_); }, &unknown);
-      judge_.note(
-          fmt::format("{} delete {}: {}{}", who_, target_, code, unknown ? " unknown" : ""));
-      counts();
+    void remove() { remove_if(-1); }
+    void remove_if(std::int32_t version) {
+      write(
+          What::Remove,
+          [&] {
+            session_.remove({.path = target_, .version = version}, never_stops_);
+            return std::optional<zksh::Stat>();
+          },
+          version);
+    }
+    void remove_version() {
+      if (target_ != secret) target_ += fmt::format("/c{}", run_.further_.number(3));
+      remove_if(some_version(false));
     }
 
     Run& run_;
@@ -1069,6 +1162,7 @@ class Run {
   Dice fault_dice_;  ///< apart, so that the same faults happen at other lengths
   Dice details_;
   Dice secrets_;     ///< likewise
+  Dice further_;     ///< of further requests
   bool has_secret_;  ///< a node that only some clients may reach
   bool logs_in_;     ///< by a request to each session; else the settings have the credential
   int faults_ = 0;
