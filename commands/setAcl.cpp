@@ -299,16 +299,20 @@ Sent run(Context& cx, const Args& a) {
     return set_subtree(cx, path, acl, version, a.limits.limits());
   }
   if (a.stat || prints_as_34(cx)) {
-    std::optional<Stat> stat;
+    Outcome<Stat> stat;
     explaining(cx, acl, [&] { stat = cx.client.set_acl(path, acl, version, cx.stop); });
+    const bool shows = stat.code == code::ok;
+    const auto node = cx.out.shown_in_error(path);
     if (cx.out.json())
-      print_json(cx, path_json(path).set("stat", stat ? stat_json(*stat) : Json()));
-    else if (stat)
-      print_stat(cx, *stat);
-    else
+      print_json(cx, path_json(path).set("stat", shows ? stat_json(stat.value) : Json()));
+    else if (shows)
+      print_stat(cx, stat.value);
+    else if (stat.code == code::no_auth)
       cx.out.err_line(
-          "the ACL of {} was set, but its Stat cannot be shown without the READ permission",
-          cx.out.shown_in_error(path));
+          "the ACL of {} was set, but its Stat cannot be shown without the READ permission", node);
+    else
+      cx.out.err_line("the ACL of {} was set, but its Stat was not read: {}", node,
+                      cx.out.shown_in_error(keeper_message(stat.code, path)));
     return status::ok;
   }
   cx.client.await_connection(path, cx.stop);

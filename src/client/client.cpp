@@ -147,17 +147,14 @@ NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
   return answer_of(start(), path, start, stop);
 }
 
-std::optional<Stat> Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
-                                    const std::stop_token& stop) {
+Outcome<Stat> Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+                              const std::stop_token& stop) {
   await_connection(path, stop);
   // The C client's setAcl returns no Stat, so a read follows it; a session keeps the order.
   const auto set = start_set_acl(path, acl, version);
   const auto stat = start_exists(path, Watch::none());
   written(set, path, 0, stop);
-  const auto found = await(stat, stop);
-  if (found.code == code::no_auth) return std::nullopt;
-  if (found.code != code::ok) throw ZkError(found.code, path);
-  return found.value;
+  return await(stat, stop);
 }
 
 void Client::add_auth(const std::string& scheme, const std::string& auth,

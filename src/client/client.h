@@ -211,10 +211,11 @@ class Client {
   Node get(const std::string& path, const Watch& watch, const std::stop_token& stop);
   Children children(const std::string& path, const Watch& watch, const std::stop_token& stop);
   NodeAcl get_acl(const std::string& path, const std::stop_token& stop);
-  /// nullopt: the ACL is set, but the server no longer shows the Stat (since 3.9, to sessions
-  /// without read permission).
-  std::optional<Stat> set_acl(const std::string& path, const Acl& acl, std::int32_t version,
-                              const std::stop_token& stop);
+  /// The ACL is set. The outcome is that of the Stat's read behind it: no_auth if the server no
+  /// longer shows it (since 3.9, to sessions without read permission), no_node if somebody has
+  /// deleted the node since, connection_loss, and so on.
+  Outcome<Stat> set_acl(const std::string& path, const Acl& acl, std::int32_t version,
+                        const std::stop_token& stop);
   /// Throws ZkError{auth_failed} if the server refuses it, after the session's event.
   void add_auth(const std::string& scheme, const std::string& auth, const std::stop_token& stop);
   Node get_config(const Watch& watch, const std::stop_token& stop);

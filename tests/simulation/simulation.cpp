@@ -796,7 +796,11 @@ class Run {
         acl = {{.perms = 31, .scheme = "digest", .id = zksh::digest_id(credential)}};
       acl.push_back({.perms = 1, .scheme = "digest", .id = value_});
       write(
-          What::SetAcl, [&] { return session_.set_acl(target_, acl, version, never_stops_); },
+          What::SetAcl,
+          [&] {
+            const auto stat = session_.set_acl(target_, acl, version, never_stops_);
+            return stat.code == zksh::code::ok ? std::optional(stat.value) : std::nullopt;
+          },
           version);
     }
     void set_acl() { set_acl_if(-1); }

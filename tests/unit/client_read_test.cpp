@@ -32,6 +32,15 @@ TEST_F(ClientReadTest, AReadWhoseAnswerEndsEveryConnectionIsGivenUp) {
   EXPECT_EQ(fake.requests() - before, 4U);
 }
 
+TEST_F(ClientReadTest, AnAclIsSetWhateverBecomesOfTheReadOfItsStat) {
+  fake.create({.path = "/a", .data = "1"}, {});
+  fake.fail_request(2, FakeClient::When::BeforeItIsApplied, code::throttled);
+  EXPECT_EQ(fake.set_acl("/a", open_acl(), 0, {}).code, code::throttled);
+  const auto set_again = fake.set_acl("/a", open_acl(), 1, {});
+  EXPECT_EQ(set_again.code, code::ok);
+  EXPECT_EQ(set_again.value.aversion, 2);
+}
+
 TEST_F(ClientReadTest, AReadIsNotSentToTheServersOfTheNextSession) {
   fake.create({.path = "/a", .data = "1"}, {});
   fake.fail_request(1, FakeClient::When::BeforeItIsApplied, code::closing);
