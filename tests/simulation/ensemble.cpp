@@ -29,7 +29,7 @@ namespace err {
 constexpr std::int32_t ok = 0, inconsistency = -2, unimplemented = -6, bad_arguments = -8,
                        no_node = -101, no_auth = -102, bad_version = -103, ephemeral_parent = -108,
                        exists = -110, not_empty = -111, expired = -112, auth_failed = -115,
-                       moved = -118, no_watcher = -121, throttled = -127;
+                       moved = -118, not_read_only = -119, no_watcher = -121, throttled = -127;
 }  // namespace err
 
 namespace event {
@@ -213,6 +213,7 @@ struct Ensemble::Client {
   bool closes = false;       ///< it has asked for the session's end
   std::int32_t granted = 0;  ///< less than before; the leader has not heard of it
   std::int64_t session = 0;
+  Time welcomed_at = 0;
   std::vector<Entry> identities{};
   struct Asked {
     std::uint64_t number = 0;
@@ -236,6 +237,10 @@ struct Ensemble::Client {
 struct Ensemble::Member {
   bool up = true;
   bool serving = false;
+  Time serving_since = 0;
+  bool read_only = false;
+  Time looks_since = never;  ///< for a leader
+  std::set<std::int64_t> local_sessions{};
   std::uint64_t life = 0;  ///< counts its starts and its losses of a leader
   int version = 308;
   Time heard = 0;
@@ -330,18 +335,18 @@ void Ensemble::receive(const ClientPointer& client) {
       std::string text;
       const char* const inactive = "This ZooKeeper instance is not currently serving requests\n";
       if (word == "ruok") text = "imok";
-      if (word == "isro") text = member.serving ? "rw" : "null";
+      if (word == "isro") text = member.serving ? "rw" : member.read_only ? "ro" : "null";
       if (word == "conf")
         text = fmt::format("clientPort=2181\ndataDir=/d\ntickTime={}\nmaxClientCnxns=60\n",
                            settings_.tick / millisecond);
       if (word == "srvr")
-        text = member.serving
+        text = member.serving || member.read_only
                    ? fmt::format(
                          "Zookeeper version: 3.{}.0-sim, built on 2026\nLatency min/avg/max: "
                          "0/0/0\nReceived: 1\nSent: 1\n"
                          "Connections: 1\nOutstanding: 0\nZxid: 0x{:x}\nMode: {}\nNode count: {}\n",
-                         member.version % 100, member.last_zxid,
-                         client->member == leader_ ? "leader" : "follower", member.tree.size())
+                         member.version % 100, member.last_zxid, mode_of(client->member),
+                         member.tree.size())
                    : inactive;
       if (!text.empty()) {
         client->connection->send(text);
@@ -358,6 +363,11 @@ void Ensemble::receive(const ClientPointer& client) {
   }
 }
 
+const char* Ensemble::mode_of(int member) const {
+  if (member == leader_) return "leader";
+  return members_[static_cast<std::size_t>(member)]->read_only ? "read-only" : "follower";
+}
+
 void Ensemble::frame(const ClientPointer& client, std::string_view bytes) {
   if (!std::exchange(client->greeted, true)) return greet(client, bytes);
   if (!client->welcomed && client->session == 0) return drop(client, false);
@@ -368,15 +378,20 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
   auto& member = *members_[static_cast<std::size_t>(client->member)];
   JuteReader from(bytes);
   from.integer();
-  const auto seen = from.long_integer();
-  auto timeout = from.integer();
-  const auto id = from.long_integer();
-  const std::string password(from.text());
-  if (!member.serving || from.failed()) return drop(client, false);
-  if (seen > member.last_zxid) return drop(client, false);  // it has seen more than this server
-  timeout = static_cast<std::int32_t>(std::clamp<std::int64_t>(
-      timeout, 2 * settings_.tick / millisecond,
+  Greeting greeting;
+  greeting.seen = from.long_integer();
+  greeting.timeout = from.integer();
+  const auto id = greeting.session = from.long_integer();
+  const auto password = greeting.password = from.text();
+  if (from.failed()) return drop(client, false);
+  greeting.accepts_read_only = from.left() > 0 && from.boolean();
+  if (!member.serving && !member.read_only) return drop(client, false);
+  // It has seen more than this server.
+  if (greeting.seen > member.last_zxid) return drop(client, false);
+  const auto timeout = greeting.timeout = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      greeting.timeout, 2 * settings_.tick / millisecond,
       settings_.longest_timeouts.at(static_cast<std::size_t>(client->member))));
+  if (!member.serving) return greet_read_only(client, greeting);
   const auto way = dice().delay(0, settings_.lag);
   if (id == 0) {
     const auto fresh = (static_cast<std::int64_t>(client->member + 1) << 56) | ++last_session_;
@@ -411,12 +426,42 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
   });
 }
 
+/// As ReadOnlyZooKeeperServer. Its sessions are known to it alone.
+void Ensemble::greet_read_only(const ClientPointer& client, const Greeting& greeting) {
+  auto& member = *members_[static_cast<std::size_t>(client->member)];
+  if (!greeting.accepts_read_only) return drop(client, false);
+  const bool is_new = member.version >= 307;
+  const auto id = greeting.session;
+  const bool is_global = member.sessions.contains(id);
+  if (id == 0 && is_new && !settings_.has_local_sessions) {
+    // ReadOnlyRequestProcessor answers the session's creation as any other write.
+    client->session = -1;
+    client->welcomed = true;
+    return answer(*client, 0, err::not_read_only, "");
+  }
+  if (is_new && is_global) return drop(client, false);  // since ZOOKEEPER-3863
+  ++read_only_sessions_;
+  if (id == 0) {
+    const auto fresh = (static_cast<std::int64_t>(client->member + 1) << 56) | ++last_session_;
+    member.local_sessions.insert(fresh);
+    return welcome(client, fresh, greeting.timeout);
+  }
+  // Its own tracker begins with the whole timeout of each session, and is not told of others' ends.
+  const auto known = member.sessions.find(id);
+  const bool is_too_late = is_global && now() - member.looks_since > known->second * millisecond &&
+                           !member.local_sessions.contains(id);
+  const bool lives = (is_global && !is_too_late) || member.local_sessions.contains(id);
+  if (lives) member.local_sessions.insert(id);
+  welcome(client, lives ? id : 0, lives ? greeting.timeout : 0);
+}
+
 void Ensemble::welcome(const ClientPointer& client, std::int64_t session, std::int32_t timeout) {
   auto& member = *members_[static_cast<std::size_t>(client->member)];
   const auto others = member.clients;
   for (const auto& other : others)
     if (other != client && session != 0 && other->session == session) drop(other, false);
   client->welcomed = true;
+  client->welcomed_at = now();
   client->session = session;
   std::string body;
   add_int(body, 0);
@@ -425,7 +470,7 @@ void Ensemble::welcome(const ClientPointer& client, std::int64_t session, std::i
   zksh::add_text(body, session == 0                  ? std::string(16, '\0')
                        : sessions_.contains(session) ? sessions_[session].password
                                                      : std::string(16, 'x'));
-  add_flag(body, false);
+  add_flag(body, member.read_only);
   std::string whole;
   zksh::add_text(whole, body);
   client->connection->send(whole);
@@ -473,7 +518,7 @@ void Ensemble::request(const ClientPointer& client, std::string_view bytes) {
   if (const auto granted = std::exchange(client->granted, 0);
       granted > 0 && sessions_.contains(client->session))
     sessions_[client->session].timeout = granted;
-  touch(member, client->session);
+  if (!member.read_only) touch(member, client->session);
   if (since(operation) > member.version) {
     if (misunderstood) misunderstood(client->connection->client(), operation, member.version);
     // 3.4 ends the connection, later ones say that they do not know it.
@@ -497,6 +542,13 @@ void Ensemble::request(const ClientPointer& client, std::string_view bytes) {
   if (throttles) {
     asked.done = true;
     asked.code = err::throttled;
+    asked.operation = 0;
+  } else if (member.read_only && operation == op::close) {
+    member.local_sessions.erase(client->session);
+    asked.done = true;
+  } else if (member.read_only && is_write(operation)) {
+    asked.done = true;
+    asked.code = err::not_read_only;
     asked.operation = 0;
   } else if (is_write(operation)) {
     forward(client, asked.number, operation, asked.body);
@@ -1169,6 +1221,12 @@ bool Ensemble::leave_queue(const std::string& node) {
   return true;
 }
 
+bool Ensemble::serves_since(int number, Time since) const {
+  const auto& member = *members_[static_cast<std::size_t>(number)];
+  return member.serving && member.serving_since <= since && has_leader() &&
+         is_with_leader(number) && member.frozen_until <= now();
+}
+
 bool Ensemble::has_leader() const { return leader_ >= 0 && reaches_quorum(leader_); }
 
 /// Half a tick has passed.
@@ -1192,24 +1250,57 @@ void Ensemble::beat() {
     drop_all(member, false);
   }
   look_for_leader();
+  begin_read_only();
   after(settings_.tick / 2, [this] { beat(); });
+}
+
+/// Members that have looked for a leader for a while.
+void Ensemble::begin_read_only() {
+  for (int i = 0; i < settings_.members; ++i) {
+    auto& member = *members_[static_cast<std::size_t>(i)];
+    if (!member.up || member.serving || i == leader_)
+      member.looks_since = never;
+    else
+      member.looks_since = std::min(member.looks_since, now());
+    if (member.read_only && reads_only)
+      for (const auto& client : member.clients)
+        if (client->welcomed) reads_only(client->connection->client(), client->welcomed_at);
+    const auto grace = std::max(settings_.tick, 2 * second);
+    if (member.looks_since == never || now() - member.looks_since < grace) continue;
+    if (settings_.serves_read_only && member.frozen_until <= now()) member.read_only = true;
+  }
+}
+
+/// It has found a leader, or is stopped.
+void Ensemble::end_read_only(Member& member) {
+  member.looks_since = never;
+  if (!std::exchange(member.read_only, false)) return;
+  ++member.life;
+  member.local_sessions.clear();
+  drop_all(member, false);
 }
 
 /// The leader's pings, whose answers name the sessions that members have heard of.
 void Ensemble::hear_members() {
-  for (int i = 0; i < settings_.members; ++i)
-    if (i != leader_) hear(i);
-}
-
-void Ensemble::hear(int number) {
-  auto& member = *members_[static_cast<std::size_t>(number)];
-  if (!is_with_leader(number) || member.frozen_until > now()) return;
-  member.heard = now();
-  if (member.serving) {
-    auto& leader = *members_[static_cast<std::size_t>(leader_)];
-    for (const auto session : std::exchange(member.touched, {})) touch(leader, session);
-    tell(number);
-    return;
+  auto& leader = *members_[static_cast<std::size_t>(leader_)];
+  for (int i = 0; i < settings_.members; ++i) {
+    auto& member = *members_[static_cast<std::size_t>(i)];
+    if (i == leader_ || !is_with_leader(i) || member.frozen_until > now()) continue;
+    member.heard = now();
+    if (member.serving) {
+      for (const auto session : std::exchange(member.touched, {})) touch(leader, session);
+      tell(i);
+      continue;
+    }
+    // It joins: first it takes what it has not got.
+    end_read_only(member);
+    later(i, dice().delay(10 * millisecond, second), [this, i, reign = reign_] {
+      auto& joining = *members_[static_cast<std::size_t>(i)];
+      if (reign != reign_ || joining.serving || !is_with_leader(i)) return;
+      catch_up(i, log_.size());
+      joining.serving = true;
+      joining.serving_since = now();
+    });
   }
   // It joins: first it takes what it has not got.
   later(number, dice().delay(10 * millisecond, second), [this, number, reign = reign_] {
@@ -1302,8 +1393,9 @@ void Ensemble::elect(int candidate) {
       if (change.what == Change::What::CloseSession) sessions_.erase(change.owner);
   }
   proposed_.clear();
+  end_read_only(leader);
   leader.serving = true;
-  leader.heard = now();
+  leader.serving_since = leader.heard = now();
   catch_up(candidate, log_.size());
   ahead_ = leader.tree;
   std::map<std::int64_t, Session> kept;
@@ -1328,6 +1420,7 @@ void Ensemble::stop(int number) {
   if (!member.up) return;
   member.up = false;
   member.serving = false;
+  end_read_only(member);
   ++member.life;
   member.touched.clear();
   drop_all(member, true);
@@ -1406,9 +1499,12 @@ std::string Ensemble::description() const {
                                  proposed_.size());
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto& member = *members_[i];
-    text +=
-        fmt::format("; s{} 3.{} {}{}applied {}", i, member.version % 100,
-                    member.up ? "" : "stopped ", member.serving ? "serving " : "", member.applied);
+    text += fmt::format("; s{} 3.{} {}{}applied {}", i, member.version % 100,
+                        member.up ? "" : "stopped ",
+                        member.serving     ? "serving "
+                        : member.read_only ? "read-only "
+                                           : "",
+                        member.applied);
   }
   return text;
 }

@@ -83,6 +83,10 @@ class Ensemble {
     /// Sessions expire at the end of their timeout, as if it were always that of a tick.
     bool is_prompt = false;
     std::int32_t longest_request = 1'048'575 + 1024;  ///< jute.maxbuffer
+    /// A member without a leader serves readers (readonlymode.enabled).
+    bool serves_read_only = false;
+    /// Since 3.7, it opens a session only if this is set (localSessionsEnabled).
+    bool has_local_sessions = false;
   };
 
   explicit Ensemble(Settings settings);
@@ -97,6 +101,8 @@ class Ensemble {
   std::function<void()> wiped{};
   /// Is told of a client that leaves a connection on which it has a session, without ending that.
   std::function<void(int client)> left{};
+  /// Is told twice in a tick of a client that is at a read-only member since then.
+  std::function<void(int client, Time since)> reads_only{};
   /// Is told of a request that the server's version does not know.
   std::function<void(int client, std::int32_t operation, int version)> misunderstood{};
 
@@ -116,6 +122,9 @@ class Ensemble {
   void wipe();
   void heal();
   bool has_leader() const;
+  /// Whether it has been a member of the quorum since then.
+  bool serves_since(int number, Time since) const;
+  std::uint64_t read_only_sessions() const { return read_only_sessions_; }
   int leader() const { return leader_; }
   /// What all members have when they have caught up.
   const ServerTree& tree() const;
@@ -134,6 +143,16 @@ class Ensemble {
   void receive(const ClientPointer& client);
   void frame(const ClientPointer& client, std::string_view bytes);
   void greet(const ClientPointer& client, std::string_view bytes);
+  struct Greeting {
+    std::int64_t seen = 0;
+    std::int32_t timeout = 0;
+    std::int64_t session = 0;
+    std::string password{};
+    bool accepts_read_only = false;
+  };
+  void greet_read_only(const ClientPointer& client, const Greeting& greeting);
+  void begin_read_only();
+  void end_read_only(Member& member);
   void welcome(const ClientPointer& client, std::int64_t session, std::int32_t timeout);
   void request(const ClientPointer& client, std::string_view bytes);
   void serve_queue(const ClientPointer& client);
@@ -184,6 +203,7 @@ class Ensemble {
   }
   bool reaches_quorum(int member) const;
   bool is_with_leader(int member) const;
+  const char* mode_of(int member) const;
   void later(int member, Time delay, std::function<void()> action);
 
   Settings settings_;
@@ -207,6 +227,7 @@ class Ensemble {
   std::map<std::int64_t, Session> sessions_;
   std::int64_t last_session_ = 0;
   std::uint64_t requests_ = 0;
+  std::uint64_t read_only_sessions_ = 0;
   std::uint64_t wipes_ = 0;
   Time electing_ = never;
   std::map<std::uint64_t, std::pair<std::int32_t, std::string>>

@@ -60,6 +60,8 @@ struct Plan {
   bool many_watches = false;
   bool rivals = false;  ///< contenders in another process
   Time lateness = 0;
+  bool read_only = false;      ///< members without a leader serve readers
+  bool only_cuts_off = false;  ///< there are no other faults than members without a leader
   Time limit = 0;  ///< if set, without faults: the time to servers, about the longest for a lock
 };
 
@@ -118,6 +120,14 @@ Plan plan_of(Dice& d) {
   return plan;
 }
 
+/// What has dice of its own, so that other plans stay as they are.
+void plan_further(Plan& plan, Dice d) {
+  plan.read_only = plan.faults && plan.ensemble.members > 1 && d.happens(0.3);
+  plan.only_cuts_off = plan.read_only && d.happens(0.3);
+  plan.ensemble.serves_read_only = plan.read_only;
+  plan.ensemble.has_local_sessions = d.happens(0.7);
+}
+
 /// What is left of a run's plan.
 struct Limits {
   int clients = INT_MAX;
@@ -156,6 +166,7 @@ class Run {
         details_(0),
         secrets_(seed * 2 + 3),
         further_(seed * 2 + 5),
+        apart_(seed * 2 + 9),
         has_secret_(secrets_.happens(0.3)),
         logs_in_(secrets_.happens(0.5)),
         ensemble_(plan_.ensemble) {
@@ -169,6 +180,7 @@ class Run {
     ensemble_.left = [this](int host) {
       if (!plan_.faults) tell(fmt::format("host {} left a server, though all was well", host));
     };
+    ensemble_.reads_only = [this](int host, Time since) { check_search(host, since); };
     ensemble_.misunderstood = [this](int host, std::int32_t operation, int version) {
       tell(fmt::format("host {} sent the request {} to a server of 3.{}, which does not know it",
                        host, operation, version % 100));
@@ -208,15 +220,18 @@ class Run {
   }
 
   std::string tally() const {
-    return fmt::format("{} reads, {} walks, {} writes, {} watches, {} holds, {:.0f} s",
-                       judge_.reads(), judge_.walks(), judge_.writes(), judge_.watches(),
-                       judge_.holds(), static_cast<double>(now()) / second);
+    return fmt::format(
+        "{} reads, {} walks, {} writes, {} watches, {} holds, {} read-only sessions, {:.0f} s",
+        judge_.reads(), judge_.walks(), judge_.writes(), judge_.watches(), judge_.holds(),
+        ensemble_.read_only_sessions(), static_cast<double>(now()) / second);
   }
 
  private:
   static Plan begin(std::uint64_t seed) {
     begin_simulation(seed);
-    return plan_of(dice());
+    auto plan = plan_of(dice());
+    plan_further(plan, Dice(seed * 2 + 7));
+    return plan;
   }
 
   int report(const char* what) {
@@ -270,8 +285,9 @@ class Run {
     }
   }
 
-  zksh::SessionSettings settings() const {
+  zksh::SessionSettings settings() {
     zksh::SessionSettings settings;
+    settings.read_only = plan_.read_only && apart_.happens(0.7);
     settings.session_timeout_ms = plan_.timeout_ms;
     return settings;
   }
@@ -296,7 +312,8 @@ class Run {
     const auto last_kind =
         static_cast<std::int64_t>(plan_.wipes ? kinds.size() : kinds.size() - 1) - 1;
     ends_ = now() + plan_.length;
-    while (plan_.faults && !is_over()) {
+    if (plan_.read_only) cut_members_off();
+    while (plan_.faults && !plan_.only_cuts_off && !is_over()) {
       sleep_for(d.delay(50 * millisecond, 8 * second));
       if (is_over()) break;
       const Trouble trouble{
@@ -376,6 +393,42 @@ class Run {
       ensemble_.cut(leader, s, true);
       after(t.length, [this, leader, s] { ensemble_.cut(leader, s, false); });
     }
+  }
+
+  /// Now and then, for long enough that it becomes read-only.
+  void cut_members_off() {
+    const auto& e = plan_.ensemble;
+    const auto grace = e.sync_limit * e.tick + std::max(e.tick, 2 * second);
+    after(apart_.delay(second, 40 * second), [this, grace] {
+      if (is_over()) return;
+      const int member = static_cast<int>(apart_.number(plan_.ensemble.members - 1));
+      const auto length =
+          std::min(apart_.delay(grace, grace + 60 * second), ends_ - now() + 5 * second);
+      if (!limits_.without.contains(faults_++)) cut_off(member, length);
+      cut_members_off();
+    });
+  }
+
+  void cut_off(int member, Time length) {
+    judge_.note(fmt::format("cut s{} off for {} ms", member, length / millisecond));
+    ++disturbances_;
+    last_fault_ = std::max(last_fault_, now() + length);
+    for (int s = 0; s < plan_.ensemble.members; ++s) {
+      if (s == member) continue;
+      ensemble_.cut(member, s, true);
+      after(length, [this, member, s] { ensemble_.cut(member, s, false); });
+    }
+  }
+
+  /// A client at a read-only member finds one that takes writes: it looks for one after 0.2, 0.6,
+  /// 1.4, 3 s, and so on, asks one server each time, and learns the answer the next time.
+  void check_search(int host, Time since) {
+    const auto patience = 30 * second;
+    if (now() - since < patience || !plan_.only_cuts_off) return;
+    for (int s = 0; s < plan_.ensemble.members; ++s)
+      if (ensemble_.serves_since(s, since))
+        tell(fmt::format("host {} is at a read-only server since {} ms, though s{} takes writes",
+                         host, since / millisecond, s));
   }
 
   void turn_away(const Trouble& t) {
@@ -1167,6 +1220,7 @@ class Run {
   Dice details_;
   Dice secrets_;     ///< likewise
   Dice further_;     ///< of further requests
+  Dice apart_;       ///< of members without a leader, and of who reads there
   bool has_secret_;  ///< a node that only some clients may reach
   bool logs_in_;     ///< by a request to each session; else the settings have the credential
   int faults_ = 0;
