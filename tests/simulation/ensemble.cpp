@@ -365,7 +365,8 @@ void Ensemble::receive(const ClientPointer& client) {
 
 const char* Ensemble::mode_of(int member) const {
   if (member == leader_) return "leader";
-  return members_[static_cast<std::size_t>(member)]->read_only ? "read-only" : "follower";
+  if (members_[static_cast<std::size_t>(member)]->read_only) return "read-only";
+  return member < voters() ? "follower" : "observer";
 }
 
 void Ensemble::frame(const ClientPointer& client, std::string_view bytes) {
@@ -392,7 +393,7 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
       greeting.timeout, 2 * settings_.tick / millisecond,
       settings_.longest_timeouts.at(static_cast<std::size_t>(client->member))));
   if (!member.serving) return greet_read_only(client, greeting);
-  const auto way = dice().delay(0, settings_.lag);
+  const auto way = dice().delay(0, usual_lag(client->member));
   if (id == 0) {
     const auto fresh = (static_cast<std::int64_t>(client->member + 1) << 56) | ++last_session_;
     client->session = fresh;
@@ -419,7 +420,8 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
         found->second.timeout = timeout;
       touch(*members_[static_cast<std::size_t>(leader_)], id);
     }
-    later(client->member, dice().delay(0, settings_.lag), [this, client, id, lives, timeout] {
+    const auto back = dice().delay(0, usual_lag(client->member));
+    later(client->member, back, [this, client, id, lives, timeout] {
       if (client->gone) return;
       welcome(client, lives ? id : 0, lives ? timeout : 0);
     });
@@ -840,7 +842,7 @@ void Ensemble::forward(const ClientPointer& client, std::uint64_t number, std::i
                        std::string body) {
   auto& member = *members_[static_cast<std::size_t>(client->member)];
   if (!member.serving) return;
-  const auto way = client->member == leader_ ? 0 : dice().delay(0, settings_.lag);
+  const auto way = client->member == leader_ ? 0 : dice().delay(0, usual_lag(client->member));
   member.last_forwarded = std::max(member.last_forwarded, now() + way);
   Forwarded asked{.client = client,
                   .number = number,
@@ -906,7 +908,7 @@ void Ensemble::open_session(const Forwarded& asked) {
 /// A sync is answered when its member has all that was proposed by now.
 void Ensemble::synchronize(const Forwarded& asked) {
   const auto until = log_.size() + proposed_.size();
-  later(asked.member, dice().delay(0, settings_.lag),
+  later(asked.member, dice().delay(0, usual_lag(asked.member)),
         [this, asked, until] { answer_sync(asked.client, asked.number, asked.body, until); });
 }
 
@@ -1097,8 +1099,8 @@ void Ensemble::tell(int number) {
   if (!is_with_leader(number) || !member.serving) return;
   const auto lag = number == leader_
                        ? 0
-                       : dice().delay(50 * microsecond,
-                                      dice().happens(0.02) ? settings_.longest_lag : settings_.lag);
+                       : dice().delay(50 * microsecond, dice().happens(0.02) ? settings_.longest_lag
+                                                                             : usual_lag(number));
   member.last_told = std::max(member.last_told, now() + lag);
   later(number, member.last_told - now(), [this, number, until = log_.size(), wipes = wipes_] {
     if (wipes == wipes_ && is_with_leader(number)) catch_up(number, until);
@@ -1189,11 +1191,11 @@ bool Ensemble::is_with_leader(int member) const {
 
 bool Ensemble::reaches_quorum(int member) const {
   int reached = 0;
-  for (int i = 0; i < settings_.members; ++i) {
+  for (int i = 0; i < voters(); ++i) {
     const auto& one = *members_[static_cast<std::size_t>(i)];
     if (one.up && (i == member || !is_cut(i, member)) && one.frozen_until <= now()) ++reached;
   }
-  return reached > settings_.members / 2;
+  return reached > voters() / 2;
 }
 
 bool Ensemble::can_lead() const {
@@ -1359,18 +1361,18 @@ void Ensemble::look_for_leader() {
   if (leader_ >= 0 && reaches_quorum(leader_) &&
       members_[static_cast<std::size_t>(leader_)]->frozen_until <= now())
     return;
-  for (int i = 0; i < settings_.members; ++i) {
+  for (int i = 0; i < voters(); ++i) {
     if (!is_looking(i)) continue;
     int votes = 0;
     int best = i;
-    for (int j = 0; j < settings_.members; ++j) {
+    for (int j = 0; j < voters(); ++j) {
       if (!is_looking(j) || (i != j && is_cut(i, j))) continue;
       ++votes;
       if (members_[static_cast<std::size_t>(j)]->applied >
           members_[static_cast<std::size_t>(best)]->applied)
         best = j;
     }
-    if (votes <= settings_.members / 2) continue;
+    if (votes <= voters() / 2) continue;
     if (dice().happens(0.3)) return;  // this round gave no result
     return elect(best);
   }

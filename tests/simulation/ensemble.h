@@ -72,6 +72,8 @@ class Ensemble {
  public:
   struct Settings {
     int members = 3;
+    int observers = 0;                    ///< of the members, the last ones: they do not vote
+    Time observer_lag = 2 * millisecond;  ///< mostly, instead of `lag`
     Time tick = 2 * second;
     int sync_limit = 3;           ///< ticks without contact
     std::vector<int> versions{};  ///< 304, 306, 309; one for each member
@@ -202,6 +204,10 @@ class Ensemble {
     return cuts_.contains({std::min(one, other), std::max(one, other)});
   }
   bool reaches_quorum(int member) const;
+  int voters() const { return settings_.members - settings_.observers; }
+  Time usual_lag(int member) const {
+    return member < voters() ? settings_.lag : settings_.observer_lag;
+  }
   bool is_with_leader(int member) const;
   const char* mode_of(int member) const;
   void later(int member, Time delay, std::function<void()> action);

@@ -128,6 +128,18 @@ void plan_further(Plan& plan, Dice d) {
   plan.ensemble.has_local_sessions = d.happens(0.7);
 }
 
+/// Observers are as the others of the plan, but farther away.
+void plan_observers(Plan& plan, Dice d) {
+  auto& e = plan.ensemble;
+  e.observer_lag = plan.faults ? d.delay(microsecond, 300 * millisecond) : e.lag;
+  e.observers = d.happens(0.25) ? static_cast<int>(1 + d.number(1)) : 0;
+  e.members += e.observers;
+  for (int i = 0; i < e.observers; ++i) {
+    e.versions.push_back(e.versions.front());
+    e.longest_timeouts.push_back(e.longest_timeouts.front());
+  }
+}
+
 /// What is left of a run's plan.
 struct Limits {
   int clients = INT_MAX;
@@ -191,10 +203,11 @@ class Run {
 
   /// 0, or 1 after a fault, which it has printed.
   int play() {
-    judge_.note(fmt::format("{} members, {} clients, {} lockers, tick {} ms, timeout {} ms, {}{}",
-                            plan_.ensemble.members, plan_.clients, plan_.lockers,
-                            plan_.ensemble.tick / millisecond, plan_.timeout_ms,
-                            plan_.faults ? "faults" : "no faults", plan_.wipes ? ", wipes" : ""));
+    judge_.note(fmt::format(
+        "{} members ({} observers), {} clients, {} lockers, tick {} ms, timeout {} ms, {}{}",
+        plan_.ensemble.members, plan_.ensemble.observers, plan_.clients, plan_.lockers,
+        plan_.ensemble.tick / millisecond, plan_.timeout_ms, plan_.faults ? "faults" : "no faults",
+        plan_.wipes ? ", wipes" : ""));
     for (int i = 0; i < plan_.clients + plan_.lockers; ++i) arrange_paths(i);
     auto& threads_of_run =
         *new std::vector<std::thread>;  // after a fault they go on until the process ends
@@ -231,6 +244,7 @@ class Run {
     begin_simulation(seed);
     auto plan = plan_of(dice());
     plan_further(plan, Dice(seed * 2 + 7));
+    plan_observers(plan, Dice(seed * 2 + 11));
     return plan;
   }
 
