@@ -1223,6 +1223,19 @@ bool Ensemble::leave_queue(const std::string& node) {
   return true;
 }
 
+bool Ensemble::write_into(const std::string& node, const std::string& data) {
+  const auto found = ahead_.find(node);
+  if (!can_lead() || found == ahead_.end()) return false;
+  Transaction change;
+  change.time = (now() + 1'790'000'000LL * second) / millisecond;
+  change.changes.push_back({.what = Change::What::Set,
+                            .path = node,
+                            .data = data,
+                            .version = found->second.version + 1});
+  propose(std::move(change));
+  return true;
+}
+
 bool Ensemble::serves_since(int number, Time since) const {
   const auto& member = *members_[static_cast<std::size_t>(number)];
   return member.serving && member.serving_since <= since && has_leader() &&

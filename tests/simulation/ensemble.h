@@ -113,6 +113,8 @@ class Ensemble {
   std::string enter_queue(const std::string& lock);
   /// False: it cannot now.
   bool leave_queue(const std::string& node);
+  /// Writes into a node, as who asks for its lock does. False: it cannot now.
+  bool write_into(const std::string& node, const std::string& data);
 
   // Faults.
   void stop(int number);

@@ -394,26 +394,25 @@ void Judge::check_watches_of(const std::string& who, zksh::Monitor& monitor, std
   }
 }
 
-void Judge::begin_hold(const std::string& who, const std::string& path, bool shared, int leases,
-                       std::int64_t token) {
+void Judge::begin_hold(const std::string& path, Hold hold, std::int64_t token) {
   ++holds_;
   auto& holders = holders_[path];
-  int taken = 1;
+  int taken = hold.quantity;
   for (const auto& other : holders) {
-    ++taken;
-    if (leases == 1 && !(shared && other.shared))
-      fault(fmt::format("{} holds {}, and so does {}", who, path, other.who));
+    taken += other.quantity;
+    if (hold.leases == 1 && !(hold.shared && other.shared))
+      fault(fmt::format("{} holds {}, and so does {}", hold.who, path, other.who));
   }
-  if (leases > 1 && taken > leases)
-    fault(fmt::format("{} holds one of {} leases of {}, and {} others do", who, leases, path,
-                      taken - 1));
-  if (leases == 1 && !shared) {
+  if (hold.leases > 1 && taken > hold.leases)
+    fault(fmt::format("{} holds {} of {} leases of {}, and others {}", hold.who, hold.quantity,
+                      hold.leases, path, taken - hold.quantity));
+  if (hold.leases == 1 && !hold.shared) {
     auto& last = tokens_[path];
     if (token <= last)
-      fault(fmt::format("{} holds {} with the token {}, after {}", who, path, token, last));
+      fault(fmt::format("{} holds {} with the token {}, after {}", hold.who, path, token, last));
     last = token;
   }
-  holders.push_back({.who = who, .shared = shared, .leases = leases});
+  holders.push_back(std::move(hold));
 }
 
 void Judge::end_hold(const std::string& who, const std::string& path) {

@@ -30,6 +30,7 @@ class Judge {
     return children_of(path).back().names;
   }
   std::int64_t created(const std::string& path) { return history_of(path).back().czxid; }
+  std::optional<std::string> data(const std::string& path) { return history_of(path).back().data; }
   std::uint64_t wipes() const { return wipes_; }
 
   void note(std::string line);
@@ -93,8 +94,13 @@ class Judge {
   /// for.
   void check_watches_of(const std::string& who, zksh::Monitor& monitor, std::int64_t session);
 
-  void begin_hold(const std::string& who, const std::string& path, bool shared, int leases,
-                  std::int64_t token);
+  struct Hold {
+    std::string who{};
+    bool shared = false;
+    int leases = 1;    ///< of the semaphore
+    int quantity = 1;  ///< of them
+  };
+  void begin_hold(const std::string& path, Hold hold, std::int64_t token);
   void end_hold(const std::string& who, const std::string& path);
 
   std::uint64_t holds() const { return holds_; }
@@ -157,11 +163,6 @@ class Judge {
   std::int64_t last_zxid_ = 0;
   std::int64_t acknowledged_ = 0;
   std::vector<Watched> watched_;
-  struct Hold {
-    std::string who;
-    bool shared = false;
-    int leases = 1;
-  };
   std::map<std::string, std::vector<Hold>> holders_;
   std::map<std::string, std::int64_t> tokens_;
   std::deque<std::string> notes_;

@@ -11,6 +11,7 @@
 #include "judge.h"
 #include "lock/deadlines.h"
 #include "lock/manager.h"
+#include "lock/view.h"
 #include "recipes/lock_distance.h"
 #include "session/session.h"
 #include "tree/walk.h"
@@ -179,6 +180,7 @@ class Run {
         secrets_(seed * 2 + 3),
         further_(seed * 2 + 5),
         apart_(seed * 2 + 9),
+        locking_(seed * 2 + 13),
         has_secret_(secrets_.happens(0.3)),
         logs_in_(secrets_.happens(0.5)),
         ensemble_(plan_.ensemble) {
@@ -216,6 +218,7 @@ class Run {
     for (int i = 0; i < lockers_; ++i)
       threads_of_run.emplace_back([this, i] { guard([&] { locker(plan_.clients + i); }); });
     if (plan_.rivals) begin_rivals();
+    if (lockers_ > 0 && !plan_.wipes) ask_for_locks();
     guard([&] { make_trouble(); });
     guard([&] { await_end(); });
     if (fault_.empty())
@@ -234,9 +237,10 @@ class Run {
 
   std::string tally() const {
     return fmt::format(
-        "{} reads, {} walks, {} writes, {} watches, {} holds, {} read-only sessions, {:.0f} s",
+        "{} reads, {} walks, {} writes, {} watches, {} holds, {} revocations, {} read-only "
+        "sessions, {:.0f} s",
         judge_.reads(), judge_.walks(), judge_.writes(), judge_.watches(), judge_.holds(),
-        ensemble_.read_only_sessions(), static_cast<double>(now()) / second);
+        revocations_, ensemble_.read_only_sessions(), static_cast<double>(now()) / second);
   }
 
  private:
@@ -994,36 +998,52 @@ class Run {
     judge_.note(who + " has ended");
   }
 
+  zksh::LockRequest some_request() {
+    auto& d = dice();
+    zksh::LockRequest request;
+    switch (d.number(3)) {
+      case 0:
+        request.paths = {"/rw"};
+        request.read_write = true;
+        request.mode = d.happens(0.6) ? zksh::LockMode::Shared : zksh::LockMode::Exclusive;
+        break;
+      case 1:
+        request.paths = {"/sem"};
+        request.recipe = zksh::RecipeKind::Semaphore;
+        request.leases = 2;
+        request.quantity = locking_.happens(0.2) ? 2 : 1;
+        break;
+      default:
+        request.paths = {fmt::format("/lock{}", d.number(1))};
+        if (locking_.happens(0.3)) make_multiple(request);
+    }
+    return request;
+  }
+
+  /// Both locks, in either order, or the herd's way to one.
+  void make_multiple(zksh::LockRequest& request) {
+    if (locking_.happens(0.2)) {
+      request.recipe = zksh::RecipeKind::Herd;
+      return;
+    }
+    request.paths.emplace_back(request.path() == "/lock0" ? "/lock1" : "/lock0");
+    request.recipe = zksh::RecipeKind::Multi;
+    request.atomic = locking_.happens(0.5);
+  }
+
   void hold_once(int host, const std::string& who, zksh::Session& session,
                  zksh::LockManager& manager) {
     auto& d = dice();
     const std::stop_token never_stops;
     zksh::LockPlan plan;
-    int leases = 1;
-    bool shared = false;
-    switch (d.number(3)) {
-      case 0:
-        plan.request.paths = {"/rw"};
-        plan.request.read_write = true;
-        shared = d.happens(0.6);
-        plan.request.mode = shared ? zksh::LockMode::Shared : zksh::LockMode::Exclusive;
-        break;
-      case 1:
-        leases = 2;
-        plan.request.paths = {"/sem"};
-        plan.request.recipe = zksh::RecipeKind::Semaphore;
-        plan.request.leases = leases;
-        break;
-      default:
-        plan.request.paths = {fmt::format("/lock{}", d.number(1))};
-    }
+    plan.request = some_request();
     plan.program = true;
     plan.awaited = true;
     plan.quiet = true;
-    const auto& name = plan.request.paths.front();
+    const auto name = fmt::format("{}", fmt::join(plan.request.paths, " "));
     const Waiting waiting(*this, who, "the lock " + name);
     {
-      const auto code = code_of([&] { session.await_connection(name, never_stops); });
+      const auto code = code_of([&] { session.await_connection("/", never_stops); });
       if (code != zksh::code::ok) return;
     }
     std::shared_ptr<zksh::Lock> lock;
@@ -1034,13 +1054,13 @@ class Run {
       judge_.note(fmt::format("{} is refused {}: {}", who, name, error.what()));
       return;
     }
-    judge_.note(fmt::format("{} asks for {}{}", who, name, shared ? " shared" : ""));
+    judge_.note(fmt::format("{} asks for {} ({})", who, name, zksh::kind_of(lock->plan().request)));
     manager.await_held(
         *lock,
         zksh::Clock::now() + std::chrono::nanoseconds(d.delay(10 * millisecond, 60 * second)),
         never_stops);
     if (lock->status().is_held()) {
-      program(host, who, session, *lock, shared, leases);
+      program(host, who, session, *lock);
     } else {
       judge_.note(fmt::format("{} gives {} up", who, name));
     }
@@ -1110,7 +1130,7 @@ class Run {
     rival.stage = Rival::Stage::Holding;
     judge_.note(fmt::format("{} HOLDS it ({})", rival.who(), own));
     try {
-      judge_.begin_hold(rival.who(), rival.lock, false, 1, judge_.created(rival.node));
+      judge_.begin_hold(rival.lock, {.who = rival.who()}, judge_.created(rival.node));
     } catch (const Fault& fault) {
       found(fault.text);
     }
@@ -1143,8 +1163,7 @@ class Run {
 
   /// What a program under the lock would do, which LockProgram and its watchdog end
   /// (lock/program.cpp).
-  void program(int host, const std::string& who, zksh::Session& session, zksh::Lock& lock,
-               bool shared, int leases) {
+  void program(int host, const std::string& who, zksh::Session& session, zksh::Lock& lock) {
     auto& d = dice();
     auto& monitor = session.monitor();
     const std::stop_token never_stops;
@@ -1179,19 +1198,21 @@ class Run {
       started->end();
       return lock.vacate();
     }
-    started->ended = [this, who, name] {
-      judge_.end_hold(who, name);
+    started->ended = [this, who, name, paths = lock.paths()] {
+      for (const auto& path : paths) judge_.end_hold(who, path);
       judge_.note(fmt::format("{}: the program under {} is dead", who, name));
     };
     judge_.note(fmt::format("{} HOLDS {} (token 0x{:x}, node {})", who, name, status.holding.token,
                             status.holding.nodes.front()));
-    judge_.begin_hold(who, name, shared, leases, status.holding.token);
+    begin_holds(who, lock.plan().request, status.holding);
+    held_.insert(status.holding.nodes.begin(), status.holding.nodes.end());
     const auto finish =
         zksh::Clock::now() +
         std::chrono::nanoseconds(d.delay(microsecond, d.happens(0.3) ? 4 * timeout() : second));
     // A program that does not heed SIGTERM is killed.
     const bool heeds = d.happens(0.5);
     bool told = false;
+    bool was_asked = false;
     std::string end = "finishes";
     for (;;) {
       const auto now_it_is = lock.status();
@@ -1199,6 +1220,10 @@ class Run {
       wind_up(now_it_is.lease.end);
       const auto time = zksh::BootClock::now();
       if (!now_it_is.is_held()) deadlines.lose(time);
+      const bool wanted =
+          monitor.with_lock([&](const zksh::Monitor::Held& held) { return lock.is_wanted(held); });
+      const bool is_asked = now_it_is.is_held() && !wanted;
+      if (is_asked) deadlines.ask(time);
       const auto step = deadlines.step(time, now_it_is.lease.end);
       if (step == zksh::LockDeadlines::Step::Terminate) told = true;
       if (started->is_over) {
@@ -1206,23 +1231,76 @@ class Run {
         break;
       }
       if (step == zksh::LockDeadlines::Step::Kill || (told && heeds)) {
-        end = now_it_is.is_held() ? "is ended" : "has lost it";
+        end = is_asked ? "was asked for it, and gives back" : "is ended";
+        if (!now_it_is.is_held()) end = "has lost it";
+        was_asked = is_asked;
         break;
       }
       if (zksh::Clock::now() >= finish) break;
       const auto look = std::min(finish, zksh::wait_until(deadlines.next(now_it_is.lease.end)));
       monitor.wait_until(never_stops, look, [&](const zksh::Monitor::Held& held) {
         return lock.status(held).lease.end != now_it_is.lease.end ||
-               lock.status(held).stage != now_it_is.stage;
+               lock.status(held).stage != now_it_is.stage || lock.is_wanted(held) != wanted;
       });
     }
     // A kernel takes a while for a kill.
     if (end != "finishes") sleep_for(d.delay(microsecond, 10 * millisecond));
     started->end();
     judge_.note(fmt::format("{} {} {}", who, end, name));
-    if (end != "finishes" && troubles(host) == troubles_before && !plan_.faults)
+    const bool must_last = end != "finishes" && !was_asked;
+    if (must_last && troubles(host) == troubles_before && !plan_.faults)
       judge_.fault(who + " was ended under " + name + ", though all was well");
     lock.vacate();
+  }
+
+  void begin_holds(const std::string& who, const zksh::LockRequest& request,
+                   const zksh::Holding& holding) {
+    for (std::size_t i = 0; i < request.paths.size(); ++i)
+      judge_.begin_hold(request.paths[i],
+                        {.who = who,
+                         .shared = request.mode == zksh::LockMode::Shared,
+                         .leases = std::max(request.leases, 1),
+                         .quantity = request.quantity},
+                        holding.tokens.empty() ? holding.token : holding.tokens.at(i));
+  }
+
+  // Somebody, of whom nothing fails, asks holders to give locks back.
+
+  void ask_for_locks() {
+    after(locking_.delay(100 * millisecond, 20 * second), [this] {
+      if (is_over()) return;
+      constexpr std::array places{"/lock0", "/lock1", "/rw", "/sem/leases"};
+      ask_for(places.at(static_cast<std::size_t>(locking_.number(places.size() - 1))));
+      ask_for_locks();
+    });
+  }
+
+  /// Writes into the first node, which holds the lock or soon does.
+  void ask_for(const std::string& place) {
+    const auto& names = judge_.names_below(place);
+    constexpr std::size_t digits = 10;
+    const auto number = [](const std::string& name) {
+      return name.size() < digits ? name : name.substr(name.size() - digits);
+    };
+    const auto first = std::ranges::min_element(names, {}, number);
+    if (first == names.end()) return;
+    const auto node = place + '/' + *first;
+    if (std::ranges::find(rivals_, node, &Rival::node) != rivals_.end()) return;
+    const auto data = judge_.data(node);
+    const std::string word = locking_.happens(0.5) ? "__REVOKE__" : "unlock";
+    if (!ensemble_.write_into(node, zksh::is_zksh_owner(data)
+                                        ? zksh::release_request(word, "the simulation", data)
+                                        : word))
+      return;
+    ++revocations_;
+    judge_.note(fmt::format("somebody asks for {}", node));
+    // A multi-lock that waits for its other locks hears of it when it gets them: a waiting
+    // contender has one watch, on its predecessor.
+    if (plan_.faults || !held_.contains(node)) return;
+    after(timeout() + 5 * second, [this, place, name = *first] {
+      if (judge_.names_below(place).contains(name))
+        tell(fmt::format("{}/{} was not given back, as asked, though all was well", place, name));
+    });
   }
 
   Plan plan_;
@@ -1235,6 +1313,7 @@ class Run {
   Dice secrets_;     ///< likewise
   Dice further_;     ///< of further requests
   Dice apart_;       ///< of members without a leader, and of who reads there
+  Dice locking_;     ///< of several locks at once, and of who asks for them
   bool has_secret_;  ///< a node that only some clients may reach
   bool logs_in_;     ///< by a request to each session; else the settings have the credential
   int faults_ = 0;
@@ -1249,6 +1328,8 @@ class Run {
   std::map<int, std::uint64_t> slow_;
   std::map<int, std::int64_t> logged_in_;  ///< the session in which a host last did
   std::uint64_t values_ = 0;
+  std::uint64_t revocations_ = 0;
+  std::set<std::string> held_;  ///< the nodes of locks that were held, by lockers
   std::map<std::string, std::pair<Time, std::string>> waiting_;
   int settled_ = 0;
   int checked_ = 0;
