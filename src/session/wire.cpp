@@ -253,6 +253,11 @@ class WireLoop {
       if (wire.id_ == 0) return;
       if (is_silent()) wire.socket_.give_up();
     }
+    if (wire.socket_.may_leave_reader()) {
+      wire.socket_.leave_reader();
+      read(wire);
+      if (wire.id_ == 0) return;
+    }
     if (is_unrecoverable(wire.handle_) == ZOK)
       arrange(wire);
     else

@@ -97,7 +97,9 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
     question_ = fd;
     SocketAddress asked{.size = size};
     std::memcpy(&asked.bytes, address, std::min<std::size_t>(size, sizeof asked.bytes));
-    answer_ = owner_.takes_writes(asked);
+    const bool takes_writes = owner_.takes_writes(asked);
+    answer_ = takes_writes && !has_under_way();
+    leaves_reader_ = takes_writes && !answer_;
     return 0;
   }
   fd_ = fd;
@@ -106,6 +108,7 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   ++connection_;
   fresh_ = true;
   flawed_ = false;
+  leaves_reader_ = false;
   link_ = {};
   length_.clear();
   unsent_.clear();
@@ -499,6 +502,11 @@ void WireSocket::give_up() {
   } else {
     refused.store("a request was not answered in time");
   }
+  shutdown(fd_, SHUT_RDWR);
+}
+
+void WireSocket::leave_reader() {
+  leaves_reader_ = false;
   shutdown(fd_, SHUT_RDWR);
 }
 

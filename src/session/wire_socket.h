@@ -203,6 +203,14 @@ class WireSocket {
   /// Ends the connection: the C client notices, and tries the next server. Or starts TLS.
   void give_up();
 
+  /// Whether `leave_reader` is to be called. The C client leaves a read-only server as soon as it hears of
+  /// one that takes writes, and then completes what it has sent with ZOK: a write would seem done,
+  /// and a read's answer be made of bytes that are not there (ping_rw_server, cleanup(zh, ZOK)). So
+  /// it does not hear of one before all is answered; and if nothing but that was in the way, the
+  /// connection ends as soon as it is: the C client tries the next servers.
+  bool may_leave_reader() const { return leaves_reader_ && !has_under_way(); }
+  void leave_reader();
+
   /// Starts TLS, if the connection is still this one.
   void start_tls(std::uint64_t connection);
 
@@ -228,6 +236,9 @@ class WireSocket {
     Exchange,  ///< an answer to SASL's request
   };
 
+  bool has_under_way() const {
+    return link_.conversation().expects_answers() || may_have_unread() || !answered_.empty();
+  }
   ssize_t take(char* buffer, std::size_t size);
   bool push();
   ssize_t pass(std::string_view bytes);
@@ -291,6 +302,7 @@ class WireSocket {
   std::vector<OwnRequest> answered_{};  ///< for deliver
   int question_ = -1;  ///< the socket over which the C client asks a server for its mode
   bool answer_ = false;
+  bool leaves_reader_ = false;  ///< may_leave_reader, once nothing is under way
 };
 
 }  // namespace zksh
