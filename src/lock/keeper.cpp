@@ -328,15 +328,20 @@ class LockKeeper {
     if (const auto far = too_far_for_lock(client_); !far.empty()) lost_ += ": " + far;
   }
 
-  /// Waits without a connection: the lock is safe for a while.
+  /// Waits without a connection, or at a read-only server: the lock is safe for a while.
   Task<> sit_out() {
     const auto left = safe_until() - BootClock::now();
+    const bool at_reader = client_.current_state() == SessionState::ConnectedReadOnly;
     change([](LockStatus& status) { status.stage = LockStage::Suspended; });
-    say(fmt::format("suspended {}: no server answers; the lock is safe for {} more", lock_.name(),
+    say(fmt::format("suspended {}: {}; the lock is safe for {} more", lock_.name(),
+                    at_reader ? "this server is read-only" : "no server answers",
                     short_time(left)));
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) {
-          return client_.state(held) != SessionState::Connecting || lock_.wishes_(held).release;
+          const auto state = client_.state(held);
+          const bool at_same =
+              state == SessionState::ConnectedReadOnly && client_.session_id(held) == session_;
+          return (state != SessionState::Connecting && !at_same) || lock_.wishes_(held).release;
         },
         wait_until(safe_until()));
     note_lease();

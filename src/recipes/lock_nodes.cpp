@@ -21,6 +21,8 @@ namespace {
 constexpr int parent_races = 20;
 
 bool is_answer(int code) { return code == code::ok || code == code::no_node; }
+/// Whether to ask again once there is a server that takes writes.
+bool was_not_asked(int code) { return is_connection_failure(code) || code == code::not_read_only; }
 
 }  // namespace
 
@@ -218,7 +220,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   listings.reserve(parents.size());
   for (const auto& parent : parents) listings.push_back(requests_.send_children(parent));
   const auto sync = co_await requests_.answer(std::move(flushed));
-  bool lost = is_connection_failure(sync.code);
+  bool lost = was_not_asked(sync.code);
   std::vector<std::tuple<std::string, std::int32_t, std::string>> found;
   auto parent = parents.begin();
   for (auto& listing : listings) {
@@ -246,7 +248,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
   auto reading = requests_.send_get(node.path);
   const auto sync = co_await requests_.answer(std::move(flushed));
   const auto read = co_await requests_.answer(std::move(reading));
-  if (is_connection_failure(sync.code) || is_connection_failure(read.code)) co_return std::nullopt;
+  if (was_not_asked(sync.code) || is_connection_failure(read.code)) co_return std::nullopt;
   if (!is_answer(read.code)) throw ZkError(read.code, node.path);
   const bool ours = read.code == code::ok && read.value.data == node.data &&
                     read.value.stat.ephemeral_owner == holding_.session;
@@ -255,12 +257,16 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
   co_return nodes;
 }
 
-/// Waits until the nodes' session is connected; false if it has ended, and its nodes with it.
+/// Waits until the nodes' session is connected to a server that takes writes; false if it has
+/// ended, and its nodes with it.
 Task<bool> LockNodes::session_is_there() {
   auto& client = requests_.client();
   const bool settled = co_await requests_.fiber().until(
       [&](const Monitor::Held& held) {
-        return client.state(held) != SessionState::Connecting || client.between_sessions(held);
+        const auto state = client.state(held);
+        const bool at_reader =
+            state == SessionState::ConnectedReadOnly && client.session_id(held) == holding_.session;
+        return (state != SessionState::Connecting && !at_reader) || client.between_sessions(held);
       },
       requests_.deadline());
   if (!settled) throw LockUnsettled("no connection in time");
@@ -282,8 +288,8 @@ Task<bool> LockNodes::take_back(bool asked) {
     if (there && holding_.nodes.empty()) there = co_await find();
     if (!there) break;
     const int result = co_await remove();
-    if (is_connection_failure(result)) {
-      asked = true;
+    if (was_not_asked(result)) {
+      asked = asked || is_connection_failure(result);
       continue;
     }
     // The parent's ACL decides whether a node may be deleted.
