@@ -432,16 +432,15 @@ void Ensemble::greet(const ClientPointer& client, std::string_view bytes) {
 void Ensemble::greet_read_only(const ClientPointer& client, const Greeting& greeting) {
   auto& member = *members_[static_cast<std::size_t>(client->member)];
   if (!greeting.accepts_read_only) return drop(client, false);
-  const bool is_new = member.version >= 307;
   const auto id = greeting.session;
   const bool is_global = member.sessions.contains(id);
-  if (id == 0 && is_new && !settings_.has_local_sessions) {
+  if (id == 0 && member.version >= 305 && !settings_.has_local_sessions) {
     // ReadOnlyRequestProcessor answers the session's creation as any other write.
     client->session = -1;
     client->welcomed = true;
     return answer(*client, 0, err::not_read_only, "");
   }
-  if (is_new && is_global) return drop(client, false);  // since ZOOKEEPER-3863
+  if (member.version >= 307 && is_global) return drop(client, false);  // ZOOKEEPER-3863
   ++read_only_sessions_;
   if (id == 0) {
     const auto fresh = (static_cast<std::int64_t>(client->member + 1) << 56) | ++last_session_;

@@ -87,7 +87,7 @@ class Ensemble {
     std::int32_t longest_request = 1'048'575 + 1024;  ///< jute.maxbuffer
     /// A member without a leader serves readers (readonlymode.enabled).
     bool serves_read_only = false;
-    /// Since 3.7, it opens a session only if this is set (localSessionsEnabled).
+    /// Since 3.5, it opens a session only if this is set (localSessionsEnabled).
     bool has_local_sessions = false;
   };
 

@@ -123,7 +123,7 @@ Plan plan_of(Dice& d) {
 
 /// What has dice of its own, so that other plans stay as they are.
 void plan_further(Plan& plan, Dice d) {
-  plan.read_only = plan.faults && plan.ensemble.members > 1 && d.happens(0.3);
+  plan.read_only = plan.faults && plan.ensemble.members > 1 && d.happens(0.4);
   plan.only_cuts_off = plan.read_only && d.happens(0.3);
   plan.ensemble.serves_read_only = plan.read_only;
   plan.ensemble.has_local_sessions = d.happens(0.7);
@@ -417,12 +417,16 @@ class Run {
   void cut_members_off() {
     const auto& e = plan_.ensemble;
     const auto grace = e.sync_limit * e.tick + std::max(e.tick, 2 * second);
-    after(apart_.delay(second, 40 * second), [this, grace] {
+    after(apart_.delay(second, 20 * second), [this, grace] {
       if (is_over()) return;
-      const int member = static_cast<int>(apart_.number(plan_.ensemble.members - 1));
+      const int members = plan_.ensemble.members;
+      const int member = static_cast<int>(apart_.number(members - 1));
+      const bool all = apart_.happens(0.3);
       const auto length =
           std::min(apart_.delay(grace, grace + 60 * second), ends_ - now() + 5 * second);
-      if (!limits_.without.contains(faults_++)) cut_off(member, length);
+      const bool happens = !limits_.without.contains(faults_++);
+      for (int i = 0; happens && i < members; ++i)
+        if (all || i == member) cut_off(i, length);
       cut_members_off();
     });
   }
@@ -1069,6 +1073,9 @@ class Run {
     // While no server answers, the manager goes on by itself.
     while (fault_.empty() && !manager.await_gone(*lock, zksh::Clock::now() + 1s, never_stops))
       continue;
+    const auto gone = lock->status();
+    if (gone.end == zksh::LockEnd::Stuck && plan_.ensemble.refusals == 0 && fault_.empty())
+      judge_.fault(fmt::format("{} cannot give {} back: {}", who, name, gone.reason));
     manager.forget(*lock);
   }
 
