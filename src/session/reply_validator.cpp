@@ -407,6 +407,13 @@ std::string greeting_after(std::string_view greeting, std::int64_t zxid) {
   return frame;
 }
 
+std::string greeting_anew(std::string_view greeting) {
+  constexpr std::size_t last_seen = 4;  // behind the version
+  std::string frame(greeting);
+  put_number(frame.data() + last_seen, std::int64_t{0}, 8);
+  return frame;
+}
+
 AnswerHeader answer_header(std::string_view frame) {
   AnswerReader fields(frame);
   AnswerHeader header;

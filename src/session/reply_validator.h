@@ -213,6 +213,8 @@ std::string ping_answer();
 /// A connect request, without its length, that says `zxid` was seen, if that is later than what it
 /// says: a server that lags behind does not accept the session.
 std::string greeting_after(std::string_view greeting, std::int64_t zxid);
+/// The connect request, as of a client that has seen nothing.
+std::string greeting_anew(std::string_view greeting);
 struct AnswerHeader {
   std::int32_t xid = 0;
   std::int64_t zxid = 0;

@@ -252,6 +252,7 @@ ssize_t WireSocket::send(int fd, std::string_view bytes) {
   std::string changed;
   if (!link_.has_greeted()) {
     if (last_own_zxid_ > 0) bytes = changed = greeting_after(bytes, last_own_zxid_);
+    if (expires_ && session_request(bytes).fresh) bytes = changed = greeting_anew(bytes);
   } else if (const auto parts = split_watches(bytes); !parts.empty()) {
     length_.clear();
     for (const auto& part : parts) send_frame(part);
@@ -478,7 +479,7 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
   }
   const auto came = take(buffer, size);
   const bool has_ended = came == 0 || (came < 0 && errno != EAGAIN);
-  if (!has_ended || !expires_ || !link_.awaits_greeting()) return came;
+  if (!has_ended || !expires_ || !link_.awaits_greeting() || link_.is_fresh()) return came;
   sasl_ = Sasl::None;
   handed_over_ = with_length(expired_greeting());
   return hand_over(buffer, size);

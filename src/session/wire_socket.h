@@ -73,6 +73,8 @@ class WireLink {
   bool has_greeted() const { return greeting_sent_; }
   bool is_greeted() const { return greeted_; }
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
+  /// Whether the connect request asks for a new session.
+  bool is_fresh() const { return request_.fresh; }
   /// What follows.
   const WireConversation& conversation() const { return conversation_; }
   std::optional<WireEvent> take_event() { return conversation_.take_event(); }
@@ -195,7 +197,8 @@ class WireSocket {
   bool is_flawed() const { return flawed_; }
   /// The servers have been found to have less than this session has seen: the next one that closes
   /// the connection instead of answering the connect request counts as one that says that the
-  /// session is over.
+  /// session is over. A session that only read-only servers have known is not resumed by others
+  /// (the C client asks for a new one, and takes no expiry): there it has seen nothing.
   void expire_if_refused() { expires_ = true; }
 
   /// When `give_up` is to be called unless an answer arrives; nullopt: never.
@@ -203,11 +206,11 @@ class WireSocket {
   /// Ends the connection: the C client notices, and tries the next server. Or starts TLS.
   void give_up();
 
-  /// Whether `leave_reader` is to be called. The C client leaves a read-only server as soon as it hears of
-  /// one that takes writes, and then completes what it has sent with ZOK: a write would seem done,
-  /// and a read's answer be made of bytes that are not there (ping_rw_server, cleanup(zh, ZOK)). So
-  /// it does not hear of one before all is answered; and if nothing but that was in the way, the
-  /// connection ends as soon as it is: the C client tries the next servers.
+  /// Whether `leave_reader` is to be called. The C client leaves a read-only server as soon as it
+  /// hears of one that takes writes, and then completes what it has sent with ZOK: a write would
+  /// seem done, and a read's answer be made of bytes that are not there (ping_rw_server,
+  /// cleanup(zh, ZOK)). So it does not hear of one before all is answered; and if nothing but that
+  /// was in the way, the connection ends as soon as it is: the C client tries the next servers.
   bool may_leave_reader() const { return leaves_reader_ && !has_under_way(); }
   void leave_reader();
 
