@@ -21,8 +21,10 @@ namespace {
 constexpr int parent_races = 20;
 
 bool is_answer(int code) { return code == code::ok || code == code::no_node; }
-/// Whether to ask again once there is a server that takes writes.
-bool was_not_asked(int code) { return is_connection_failure(code) || code == code::not_read_only; }
+/// Whether to ask again: once there is a server that takes writes, or has less to do.
+bool was_not_asked(int code) {
+  return is_connection_failure(code) || code == code::not_read_only || code == code::throttled;
+}
 
 }  // namespace
 
@@ -290,6 +292,8 @@ Task<bool> LockNodes::take_back(bool asked) {
     const int result = co_await remove();
     if (was_not_asked(result)) {
       asked = asked || is_connection_failure(result);
+      constexpr std::chrono::milliseconds pause{200};
+      if (result == code::throttled) co_await requests_.fiber().pause_until(Clock::now() + pause);
       continue;
     }
     // The parent's ACL decides whether a node may be deleted.

@@ -1074,7 +1074,7 @@ class Run {
     while (fault_.empty() && !manager.await_gone(*lock, zksh::Clock::now() + 1s, never_stops))
       continue;
     const auto gone = lock->status();
-    if (gone.end == zksh::LockEnd::Stuck && plan_.ensemble.refusals == 0 && fault_.empty())
+    if (gone.end == zksh::LockEnd::Stuck && fault_.empty())
       judge_.fault(fmt::format("{} cannot give {} back: {}", who, name, gone.reason));
     manager.forget(*lock);
   }
