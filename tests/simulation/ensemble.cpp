@@ -306,7 +306,7 @@ void Ensemble::accept(int member, Connection::Pointer connection) {
     later(client->member, 0, [this, client] { receive(client); });
   };
   client->connection->ended = [this, client] {
-    // After what has arrived before the end, such as the request to close the session.
+    // What has arrived before is read first.
     later(client->member, 0, [this, client] {
       if (client->welcomed && !client->gone && !client->closes && left)
         left(client->connection->client());
@@ -1252,6 +1252,8 @@ void Ensemble::beat() {
       if (reaches_quorum(leader_)) leader.heard = now();
       hear_members();
       end_what_is_over();
+    } else {
+      for (int i = 0; i < settings_.members; ++i) unheard_.insert(i);
     }
     if (now() - leader.heard > patience) step_down();
   }
@@ -1296,43 +1298,39 @@ void Ensemble::end_read_only(Member& member) {
 
 /// The leader's pings, whose answers name the sessions that members have heard of.
 void Ensemble::hear_members() {
+  for (int i = 0; i < settings_.members; ++i)
+    if (i != leader_) hear(i);
+}
+
+/// Pings that were held up arrive as soon as they can: before what their members, or the leader,
+/// send from then on, since a connection between servers keeps the order.
+void Ensemble::hear_late() {
+  if (!can_lead()) return;
+  for (const int number : std::exchange(unheard_, {}))
+    if (number != leader_) hear(number);
+}
+
+void Ensemble::hear(int number) {
   auto& leader = *members_[static_cast<std::size_t>(leader_)];
-  for (int i = 0; i < settings_.members; ++i) {
-    auto& member = *members_[static_cast<std::size_t>(i)];
-    if (i == leader_ || !is_with_leader(i) || member.frozen_until > now()) continue;
-    member.heard = now();
-    if (member.serving) {
-      for (const auto session : std::exchange(member.touched, {})) touch(leader, session);
-      tell(i);
-      continue;
-    }
-    // It joins: first it takes what it has not got.
-    end_read_only(member);
-    later(i, dice().delay(10 * millisecond, second), [this, i, reign = reign_] {
-      auto& joining = *members_[static_cast<std::size_t>(i)];
-      if (reign != reign_ || joining.serving || !is_with_leader(i)) return;
-      catch_up(i, log_.size());
-      joining.serving = true;
-      joining.serving_since = now();
-    });
+  auto& member = *members_[static_cast<std::size_t>(number)];
+  if (!is_with_leader(number) || member.frozen_until > now()) {
+    unheard_.insert(number);
+    return;
+  }
+  member.heard = now();
+  if (member.serving) {
+    for (const auto session : std::exchange(member.touched, {})) touch(leader, session);
+    return tell(number);
   }
   // It joins: first it takes what it has not got.
+  end_read_only(member);
   later(number, dice().delay(10 * millisecond, second), [this, number, reign = reign_] {
     auto& joining = *members_[static_cast<std::size_t>(number)];
     if (reign != reign_ || joining.serving || !is_with_leader(number)) return;
     catch_up(number, log_.size());
     joining.serving = true;
+    joining.serving_since = now();
   });
-}
-
-/// Bytes on a connection arrive in order. So when a link is whole again, or a server goes on after
-/// a pause, the pings of that time, and the one that was due, come before whatever is sent now.
-void Ensemble::hear_what_waited(int number) {
-  if (leader_ < 0 || members_[static_cast<std::size_t>(leader_)]->frozen_until > now()) return;
-  if (number == leader_)
-    hear_members();
-  else if (members_[static_cast<std::size_t>(number)]->serving)
-    hear(number);
 }
 
 /// Sessions whose time has passed, and containers that are empty.
@@ -1454,20 +1452,17 @@ void Ensemble::start(int number) {
 
 void Ensemble::cut(int one, int other, bool is_cut) {
   const std::pair key{std::min(one, other), std::max(one, other)};
-  if (is_cut) {
+  if (is_cut)
     cuts_.insert(key);
-    return;
-  }
-  cuts_.erase(key);
-  if (one == leader_ || other == leader_) hear_what_waited(one == leader_ ? other : one);
+  else
+    cuts_.erase(key);
+  if (!is_cut) hear_late();
 }
 
 void Ensemble::freeze(int number, Time time) {
   auto& member = *members_[static_cast<std::size_t>(number)];
   member.frozen_until = std::max(member.frozen_until, now() + time);
-  at(member.frozen_until, [this, number] {
-    if (members_[static_cast<std::size_t>(number)]->frozen_until <= now()) hear_what_waited(number);
-  });
+  after(time, [this] { hear_late(); });
 }
 
 void Ensemble::wipe() {

@@ -197,7 +197,7 @@ class Ensemble {
   void beat();
   void hear_members();
   void hear(int number);
-  void hear_what_waited(int number);
+  void hear_late();
   void end_what_is_over();
   void look_for_leader();
   void elect(int candidate);
@@ -217,6 +217,7 @@ class Ensemble {
   Settings settings_;
   std::vector<std::unique_ptr<Member>> members_;
   std::set<std::pair<int, int>> cuts_;
+  std::set<int> unheard_;  ///< by the leader's last ping: it was late
   int leader_ = -1;
   std::uint64_t reign_ = 0;  ///< counts leaders
   std::int64_t epoch_ = 0;

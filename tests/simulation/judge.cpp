@@ -96,7 +96,8 @@ void Judge::removed(const Transaction& done, const Change& change) {
 void Judge::agreed(const Transaction& done) {
   last_zxid_ = done.zxid;
   for (const auto& change : done.changes) {
-    auto next = history_of(change.path).back();
+    Version next;
+    if (!change.path.empty()) next = history_of(change.path).back();
     next.zxid = done.zxid;
     switch (change.what) {
       case Change::What::Create:
@@ -118,7 +119,10 @@ void Judge::agreed(const Transaction& done) {
         add_version(change.path, std::move(next));
         for (const auto& entry : change.acl) ++written_[entry.id];
         break;
-      default:
+      case Change::What::CloseSession:
+        ended_sessions_[change.owner] = {.at = now(), .expired = done.request == 0};
+        break;
+      case Change::What::OpenSession:
         break;
     }
   }

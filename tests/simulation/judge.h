@@ -5,6 +5,7 @@
 #include "ensemble.h"
 #include "tree/walk.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -72,6 +73,17 @@ class Judge {
   void wrote(const std::string& who, Seen& seen, const Write& write);
   /// In the end: whether a write that had failed was done later.
   void check_writes();
+  /// When a session ended, and whether it had expired.
+  struct SessionEnd {
+    Time at = 0;
+    bool expired = false;
+  };
+  const std::map<std::int64_t, SessionEnd>& ended_sessions() const { return ended_sessions_; }
+  bool has_ephemerals(std::int64_t session) const {
+    return std::ranges::any_of(
+        nodes_, [=](const auto& node) { return node.second.back().owner == session; });
+  }
+  bool has_ended(std::int64_t session) const { return ended_sessions_.contains(session); }
   /// The last transaction that was agreed on.
   std::int64_t last_zxid() const { return last_zxid_; }
   /// The last one of which a client knows: a read after a sync shows it.
@@ -160,6 +172,7 @@ class Judge {
   std::map<std::string, int> written_;  ///< how often a value was written
   std::vector<std::string> failed_;     ///< values that must never be written
   std::vector<Removal> removals_;
+  std::map<std::int64_t, SessionEnd> ended_sessions_;
   std::int64_t last_zxid_ = 0;
   std::int64_t acknowledged_ = 0;
   std::vector<Watched> watched_;

@@ -14,6 +14,7 @@
 #include "lock/view.h"
 #include "recipes/lock_distance.h"
 #include "session/session.h"
+#include "session/session_lease.h"
 #include "tree/walk.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -164,6 +166,9 @@ struct Told {
   int lockers = 0;
   int faults = 0;
   Time ended = 0;
+  // Of a run without a fault:
+  std::uint64_t holds = 0;
+  std::uint64_t lives = 0;  ///< of sessions
 };
 
 /// One run.
@@ -181,6 +186,7 @@ class Run {
         further_(seed * 2 + 5),
         apart_(seed * 2 + 9),
         locking_(seed * 2 + 13),
+        lives_(seed * 2 + 15),
         has_secret_(secrets_.happens(0.3)),
         logs_in_(secrets_.happens(0.5)),
         ensemble_(plan_.ensemble) {
@@ -192,7 +198,8 @@ class Run {
     };
     ensemble_.wiped = [this] { judge_.wiped(); };
     ensemble_.left = [this](int host) {
-      if (!plan_.faults) tell(fmt::format("host {} left a server, though all was well", host));
+      if (!plan_.faults && !perished_.contains(host))
+        tell(fmt::format("host {} left a server, though all was well", host));
     };
     ensemble_.reads_only = [this](int host, Time since) { check_search(host, since); };
     ensemble_.misunderstood = [this](int host, std::int32_t operation, int version) {
@@ -224,7 +231,9 @@ class Run {
     if (fault_.empty())
       for (auto& thread : threads_of_run) thread.join();
     guard([&] { judge_.check_writes(); });
+    guard([&] { check_sessions(); });
     if (!fault_.empty()) return report(fault_.c_str());
+    told_ = {.ended = now(), .holds = judge_.holds(), .lives = leases_.size()};
     constexpr std::size_t main_and_wires = 2;
     constexpr std::size_t epoll_and_bell = 2;
     sleep_for(second);
@@ -238,9 +247,10 @@ class Run {
   std::string tally() const {
     return fmt::format(
         "{} reads, {} walks, {} writes, {} watches, {} holds, {} revocations, {} read-only "
-        "sessions, {:.0f} s",
+        "sessions, {} session lives, {:.0f} s",
         judge_.reads(), judge_.walks(), judge_.writes(), judge_.watches(), judge_.holds(),
-        revocations_, ensemble_.read_only_sessions(), static_cast<double>(now()) / second);
+        revocations_, ensemble_.read_only_sessions(), leases_.size(),
+        static_cast<double>(now()) / second);
   }
 
  private:
@@ -335,7 +345,7 @@ class Run {
       sleep_for(d.delay(50 * millisecond, 8 * second));
       if (is_over()) break;
       const Trouble trouble{
-          .host = static_cast<int>(d.number(plan_.clients + plan_.lockers - 1)),
+          .host = host_of(static_cast<int>(d.number(plan_.clients + plan_.lockers - 1))),
           .server = static_cast<int>(d.number(plan_.ensemble.members - 1)),
           .length = d.delay(10 * millisecond, d.happens(0.3) ? 3 * timeout() : 2 * second)};
       const auto kind = kinds.at(static_cast<std::size_t>(d.number(last_kind)));
@@ -366,7 +376,8 @@ class Run {
       p.cut_up = p.cut_up || up;
       p.cut_down = p.cut_down || down;
       path_changed(t.host, s);
-      after(t.length, [host = t.host, s] {
+      after(t.length, [this, host = t.host, s] {
+        if (perished_.contains(host)) return;
         auto& then = path(host, s);
         then.cut_up = then.cut_down = false;
         path_changed(host, s);
@@ -460,7 +471,8 @@ class Run {
     auto& p = path(t.host, t.server);
     (silent ? p.silent : p.refuses) = true;
     reset_connections(t.host, t.server);
-    after(t.length, [t] {
+    after(t.length, [this, t] {
+      if (perished_.contains(t.host)) return;
       path(t.host, t.server).silent = path(t.host, t.server).refuses = false;
       reset_connections(t.host, t.server);
     });
@@ -558,27 +570,124 @@ class Run {
     }
   }
 
-  void client(int host) {
-    const auto who = fmt::format("client {}", host);
+  void client(int slot) {
+    while (client_lives(slot, host_of(slot))) continue;
+    judge_.note(fmt::format("client {} has ended", slot));
+  }
+
+  /// Whether it has ended in the middle of its work, and another begins.
+  bool client_lives(int slot, int host) {
+    const auto who = next_name("client", slot);
     zksh::Monitor monitor;
     auto& d = dice();
-    {
-      auto own = settings();
-      if (is_insider(host) && !logs_in_)
-        own.credentials.push_back({.scheme = "digest", .secret = credential});
-      zksh::Session session(monitor, own, ensemble_.connect_string(host, plan_.by_name),
-                            [](const auto&, const auto&) {});
-      Judge::Seen seen;
-      if (plan_.many_watches) watch_much(who, session);
-      while (!is_over()) {
-        sleep_for(d.delay(microsecond, d.happens(0.1) ? 3 * second : 20 * millisecond));
-        if (is_insider(host) && logs_in_ && session.session_id() != logged_in_[host])
-          log_in(host, who, session);
-        Request(*this, host, who, session, seen).make();
-      }
-      settle(who, session);
+    auto own = settings();
+    if (is_insider(host) && !logs_in_)
+      own.credentials.push_back({.scheme = "digest", .secret = credential});
+    zksh::Session session(monitor, own, ensemble_.connect_string(host, plan_.by_name),
+                          [](const auto&, const auto&) {});
+    Judge::Seen seen;
+    if (plan_.many_watches && host == slot) watch_much(who, session);
+    const auto dies_at = some_death(0.4);
+    while (!is_over() && now() < dies_at) {
+      sleep_for(d.delay(microsecond, d.happens(0.1) ? 3 * second : 20 * millisecond));
+      if (is_insider(host) && logs_in_ && session.session_id() != logged_in_[host])
+        log_in(host, who, session);
+      Request(*this, host, who, session, seen).make();
+      note_session(who, session);
     }
-    judge_.note(who + " has ended");
+    if (!is_over()) return end_life(slot, who, session);
+    settle(who, session);
+    return false;
+  }
+
+  // Lives, and how they end.
+
+  /// The host of a client or locker, whose first was its number; that of one that has perished is
+  /// not used again.
+  int host_of(int slot) const { return hosts_.contains(slot) ? hosts_.at(slot) : slot; }
+  std::string next_name(const char* kind, int slot) {
+    const auto life = lived_[slot]++;
+    return life == 0 ? fmt::format("{} {}", kind, slot) : fmt::format("{} {}.{}", kind, slot, life);
+  }
+  Time some_death(double probability) {
+    constexpr int last_host = 120;  // of an address: twice that
+    if (next_host_ > last_host || !lives_.happens(probability)) return never;
+    return now() + lives_.delay(100 * millisecond, 60 * second);
+  }
+  void note_session(const std::string& who, zksh::Session& session) {
+    const auto id = session.session_id();
+    if (id == 0 || leases_.contains(id)) return;
+    leases_[id] = zksh::of_session<zksh::SessionLease>(id);
+    judge_.note(fmt::format("{} has the session 0x{:x}", who, id));
+  }
+
+  /// A process is killed: its connections end. A machine vanishes: nothing more comes from it.
+  void perish(int slot, const std::string& who, zksh::Session& session, bool vanishes) {
+    const int host = host_of(slot);
+    judge_.note(fmt::format("{} {}", who, vanishes ? "vanishes" : "is killed"));
+    note_session(who, session);
+    if (const auto id = session.session_id(); id != 0) dead_.insert(id);
+    perished_.insert(host);
+    for (int s = 0; s < plan_.ensemble.members; ++s) {
+      auto& p = path(host, s);
+      (vanishes ? p.cut_up : p.refuses) = true;
+      p.cut_down = vanishes;
+      path_changed(host, s);
+      if (!vanishes) reset_connections(host, s);
+    }
+    constexpr int parity = 2;  // decides who has the credential
+    hosts_[slot] = next_host_ * parity + slot % parity;
+    ++next_host_;
+    arrange_paths(hosts_[slot]);
+  }
+
+  /// In the middle of the work. True.
+  bool end_life(int slot, const std::string& who, zksh::Session& session) {
+    watched_on_[host_of(slot)].clear();
+    note_session(who, session);
+    constexpr std::int64_t ways = 4;
+    const auto way = lives_.number(ways);
+    if (way <= 1) perish(slot, who, session, way == 1);
+    if (way == 2) judge_.note(who + " goes");  // as its destructor closes it
+    if (way > 2) close(host_of(slot), who, session, way == ways);
+    return true;
+  }
+
+  /// The server ends the session at once; but who leaves one without ephemerals does not wait for
+  /// that.
+  void close(int host, const std::string& who, zksh::Session& session, bool leaves) {
+    const auto id = session.session_id();
+    const auto began = now();
+    const auto troubles_before = troubles(host);
+    const bool waits = session.current_state() == zksh::SessionState::Connected &&
+                       (!leaves || judge_.has_ephemerals(id));
+    leaves ? session.leave() : session.close();
+    judge_.note(fmt::format("{} has closed its session 0x{:x}", who, id));
+    constexpr Time patience = 1400 * millisecond;  // it waits for 1.5 s at most
+    if (!waits || now() - began >= patience) return;
+    // An event that comes meanwhile ends the wait, as the answer does: so a moment later.
+    after(patience, [=, this] {
+      const bool is_well = troubles(host) == troubles_before && !is_troubled(began);
+      if (is_well && !judge_.has_ended(id))
+        tell(fmt::format("{} has closed its session 0x{:x}, which lives on", who, id));
+    });
+  }
+
+  /// In the end: no session that has expired had a longer lease, and those of the dead are over.
+  void check_sessions() {
+    const auto lives = [this](std::int64_t id) { return ensemble_.has_session(id); };
+    if (std::ranges::any_of(dead_, lives))
+      sleep_for(2 * timeout() + 4 * second + 2 * plan_.ensemble.tick);
+    for (const auto id : dead_)
+      if (lives(id)) judge_.fault(fmt::format("the session 0x{:x} outlives its client", id));
+    for (const auto& [id, end] : judge_.ended_sessions()) {
+      const auto known = leases_.find(id);
+      if (known == leases_.end() || !end.expired) continue;
+      const auto lease = known->second->end().time_since_epoch().count();
+      if (lease > end.at)
+        judge_.fault(fmt::format("the session 0x{:x} expired at {} ms, and had a lease until {} ms",
+                                 id, end.at / millisecond, lease / millisecond));
+    }
   }
 
   // Every other client has a credential, and with it all rights to this node.
@@ -982,24 +1091,35 @@ class Run {
 
   // A locker's program.
 
-  void locker(int host) {
-    const auto who = fmt::format("locker {}", host);
+  void locker(int slot) {
+    while (locker_lives(slot, host_of(slot))) continue;
+    judge_.note(fmt::format("locker {} has ended", slot));
+  }
+
+  /// As client_lives.
+  bool locker_lives(int slot, int host) {
+    const auto who = next_name("locker", slot);
     zksh::Monitor monitor;
     auto& d = dice();
-    {
-      zksh::Session session(monitor, settings(), ensemble_.connect_string(host, plan_.by_name),
-                            [](const auto&, const auto&) {});
-      zksh::LockManager manager(
-          session, {.say = [this, who](const std::string& line) { judge_.note(who + ": " + line); },
-                    .changed = {}});
-      while (!is_over()) {
-        sleep_for(d.delay(microsecond, d.happens(0.1) ? 3 * second : 100 * millisecond));
-        hold_once(host, who, session, manager);
-      }
-      while (healed_ == 0 && fault_.empty()) sleep_for(100 * millisecond);
-      manager.close(3s);
+    zksh::Session session(monitor, settings(), ensemble_.connect_string(host, plan_.by_name),
+                          [](const auto&, const auto&) {});
+    zksh::LockManager manager(
+        session, {.say = [this, who](const std::string& line) { judge_.note(who + ": " + line); },
+                  .changed = {}});
+    const auto dies_at = some_death(0.3);
+    while (!is_over() && now() < dies_at && !perished_.contains(host)) {
+      sleep_for(d.delay(microsecond, d.happens(0.1) ? 3 * second : 100 * millisecond));
+      hold_once(slot, host, who, session, manager);
+      note_session(who, session);
     }
-    judge_.note(who + " has ended");
+    if (perished_.contains(host)) return true;
+    if (!is_over()) {
+      manager.close(3s);
+      return end_life(slot, who, session);
+    }
+    while (healed_ == 0 && fault_.empty()) sleep_for(100 * millisecond);
+    manager.close(3s);
+    return false;
   }
 
   zksh::LockRequest some_request() {
@@ -1035,7 +1155,7 @@ class Run {
     request.atomic = locking_.happens(0.5);
   }
 
-  void hold_once(int host, const std::string& who, zksh::Session& session,
+  void hold_once(int slot, int host, const std::string& who, zksh::Session& session,
                  zksh::LockManager& manager) {
     auto& d = dice();
     const std::stop_token never_stops;
@@ -1064,10 +1184,13 @@ class Run {
         zksh::Clock::now() + std::chrono::nanoseconds(d.delay(10 * millisecond, 60 * second)),
         never_stops);
     if (lock->status().is_held()) {
-      program(host, who, session, *lock);
+      program(slot, host, who, session, *lock);
+    } else if (lives_.happens(0.02) && some_death(1) != never) {
+      perish(slot, who, session, lives_.happens(0.5));
     } else {
       judge_.note(fmt::format("{} gives {} up", who, name));
     }
+    if (perished_.contains(host)) return;
     const Waiting leaving(*this, who, "the release of " + name);
     manager.give_back(*lock);
     // While no server answers, the manager goes on by itself.
@@ -1170,7 +1293,8 @@ class Run {
 
   /// What a program under the lock would do, which LockProgram and its watchdog end
   /// (lock/program.cpp).
-  void program(int host, const std::string& who, zksh::Session& session, zksh::Lock& lock) {
+  void program(int slot, int host, const std::string& who, zksh::Session& session,
+               zksh::Lock& lock) {
     auto& d = dice();
     auto& monitor = session.monitor();
     const std::stop_token never_stops;
@@ -1219,6 +1343,7 @@ class Run {
     // A program that does not heed SIGTERM is killed.
     const bool heeds = d.happens(0.5);
     bool told = false;
+    const auto dies_at = lives_.happens(0.1) ? some_death(0.3) : never;
     bool was_asked = false;
     std::string end = "finishes";
     for (;;) {
@@ -1244,7 +1369,10 @@ class Run {
         break;
       }
       if (zksh::Clock::now() >= finish) break;
-      const auto look = std::min(finish, zksh::wait_until(deadlines.next(now_it_is.lease.end)));
+      if (now() >= dies_at) return die(slot, who, session, lock, *started);
+      const auto next =
+          std::min(finish, zksh::Clock::time_point(std::chrono::nanoseconds(dies_at)));
+      const auto look = std::min(next, zksh::wait_until(deadlines.next(now_it_is.lease.end)));
       monitor.wait_until(never_stops, look, [&](const zksh::Monitor::Held& held) {
         return lock.status(held).lease.end != now_it_is.lease.end ||
                lock.status(held).stage != now_it_is.stage || lock.is_wanted(held) != wanted;
@@ -1257,6 +1385,16 @@ class Run {
     const bool must_last = end != "finishes" && !was_asked;
     if (must_last && troubles(host) == troubles_before && !plan_.faults)
       judge_.fault(who + " was ended under " + name + ", though all was well");
+    lock.vacate();
+  }
+
+  /// With its program; but if zksh alone is killed, the program goes on until its watchdog kills
+  /// it.
+  void die(int slot, const std::string& who, zksh::Session& session, zksh::Lock& lock,
+           Watched& program) {
+    const bool vanishes = lives_.happens(0.5);
+    perish(slot, who, session, vanishes);
+    if (vanishes) program.end();
     lock.vacate();
   }
 
@@ -1321,6 +1459,7 @@ class Run {
   Dice further_;     ///< of further requests
   Dice apart_;       ///< of members without a leader, and of who reads there
   Dice locking_;     ///< of several locks at once, and of who asks for them
+  Dice lives_;       ///< of clients that end in the middle of their work
   bool has_secret_;  ///< a node that only some clients may reach
   bool logs_in_;     ///< by a request to each session; else the settings have the credential
   int faults_ = 0;
@@ -1334,6 +1473,12 @@ class Run {
   std::uint64_t disturbances_ = 0;
   std::map<int, std::uint64_t> slow_;
   std::map<int, std::int64_t> logged_in_;  ///< the session in which a host last did
+  std::map<int, int> hosts_;               ///< host_of
+  std::map<int, int> lived_;
+  std::set<int> perished_;  ///< hosts
+  int next_host_ = 10;
+  std::set<std::int64_t> dead_;  ///< sessions of the perished
+  std::map<std::int64_t, std::shared_ptr<zksh::SessionLease>> leases_;
   std::uint64_t values_ = 0;
   std::uint64_t revocations_ = 0;
   std::set<std::string> held_;  ///< the nodes of locks that were held, by lockers
@@ -1469,18 +1614,55 @@ Options options_of(int count, char** words) {
   return options;
 }
 
+/// What runs without a fault were made of.
+struct Total {
+  std::uint64_t runs = 0;
+  std::uint64_t holds = 0;
+  std::uint64_t lives = 0;
+  Time time = 0;
+
+  void add(const Told& told) {
+    ++runs;
+    holds += told.holds;
+    lives += told.lives;
+    time += told.ended;
+  }
+  void print() const {
+    std::puts(fmt::format("{} runs without a fault", runs).c_str());
+    if (runs < 2) return;
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto seconds = [](const timeval& one) {
+      return static_cast<double>(one.tv_sec) + static_cast<double>(one.tv_usec) / 1e6;
+    };
+    const auto taken = seconds(used.ru_utime) + seconds(used.ru_stime);
+    constexpr double hour = 3600;
+    std::puts(fmt::format("{} holds, {} session lives, {:.1f} h of virtual time; in an hour of a "
+                          "processor: {:.0f} holds, {:.0f} session lives, {:.0f} h",
+                          holds, lives, static_cast<double>(time) / second / hour,
+                          static_cast<double>(holds) / taken * hour,
+                          static_cast<double>(lives) / taken * hour,
+                          static_cast<double>(time) / second / taken)
+                  .c_str());
+  }
+};
+
 int simulate(Options options) {
   const auto began = std::chrono::steady_clock::now();
+  Total total;
   for (std::uint64_t runs = 0;; ++runs, ++options.seed) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
     const bool is_late = options.seconds > 0 && taken.count() >= options.seconds;
     if (runs >= options.runs || is_late) {
-      std::puts(fmt::format("{} runs without a fault", runs).c_str());
+      total.print();
       return 0;
     }
     Told told;
     const int status = run_apart(options, told);
-    if (status == 0) continue;
+    if (status == 0) {
+      total.add(told);
+      continue;
+    }
     fmt::print(stderr, "seed {}: {} after {} runs; to see it again: --seed {}{} -v\n", options.seed,
                WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "a fault", runs + 1,
                options.seed, options.limits.options());
