@@ -143,6 +143,16 @@ void plan_observers(Plan& plan, Dice d) {
   }
 }
 
+/// Members that grant very different timeouts: a session that moves gets another one.
+void plan_grants(Plan& plan, Dice d) {
+  auto& e = plan.ensemble;
+  if (e.members == 1 || plan.limit > 0 || !d.happens(0.25)) return;
+  const auto tick = static_cast<int>(e.tick / millisecond);
+  const auto least = std::max(2 * tick, 1500);
+  plan.timeout_ms = std::max(plan.timeout_ms, std::min(3 * least, 20 * tick));
+  for (auto& granted : e.longest_timeouts) granted = d.happens(0.4) ? least : 20 * tick;
+}
+
 /// What is left of a run's plan.
 struct Limits {
   int clients = INT_MAX;
@@ -259,6 +269,7 @@ class Run {
     auto plan = plan_of(dice());
     plan_further(plan, Dice(seed * 2 + 7));
     plan_observers(plan, Dice(seed * 2 + 11));
+    plan_grants(plan, Dice(seed * 2 + 17));
     return plan;
   }
 
