@@ -449,6 +449,7 @@ class Run {
       const bool happens = !limits_.without.contains(faults_++);
       for (int i = 0; happens && i < members; ++i)
         if (all || i == member) cut_off(i, length);
+      if (!all) after(grace + plan_.ensemble.tick, [=, this] { lead_to(member, happens); });
       cut_members_off();
     });
   }
@@ -461,6 +462,23 @@ class Run {
       if (s == member) continue;
       ensemble_.cut(member, s, true);
       after(length, [this, member, s] { ensemble_.cut(member, s, false); });
+    }
+  }
+
+  /// Some hosts find only this member for a while, and so read there.
+  void lead_to(int member, bool happens) {
+    for (int slot = 0; slot < plan_.clients + plan_.lockers; ++slot) {
+      const auto length = apart_.delay(second, 6 * second);
+      if (!apart_.happens(0.5) || !happens || is_over()) continue;
+      const int host = host_of(slot);
+      for (int s = 0; s < plan_.ensemble.members; ++s) {
+        if (s == member) continue;
+        path(host, s).refuses = true;
+        reset_connections(host, s);
+        after(length, [=, this] {
+          if (!perished_.contains(host)) path(host, s).refuses = false;
+        });
+      }
     }
   }
 
