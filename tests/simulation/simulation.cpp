@@ -129,6 +129,10 @@ void plan_further(Plan& plan, Dice d) {
   plan.only_cuts_off = plan.read_only && d.happens(0.3);
   plan.ensemble.serves_read_only = plan.read_only;
   plan.ensemble.has_local_sessions = d.happens(0.7);
+  // The last version of which a read-only member resumes sessions, with locks that they hold.
+  constexpr int resumes = 306;
+  if (plan.read_only && d.happens(0.5))
+    for (auto& version : plan.ensemble.versions) version = std::min(version, resumes);
 }
 
 /// Observers are as the others of the plan, but farther away.
