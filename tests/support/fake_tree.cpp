@@ -199,8 +199,11 @@ Outcome<Children> FakeTree::children(const std::string& path) const {
   if (found == nodes_.end()) return {code::no_node, {}};
   if (!may_read(found->second.acl)) return {code::no_auth, {}};
   Children children{.names = {}, .stat = found->second.stat};
-  for (const auto& [below, entry] : nodes_)
-    if (below != "/" && parent_path(below) == path) children.names.emplace_back(base_name(below));
+  const auto start = path == "/" ? path : path + '/';
+  for (auto below = nodes_.lower_bound(start);
+       below != nodes_.end() && below->first.starts_with(start); ++below)
+    if (below->first != "/" && parent_path(below->first) == path)
+      children.names.emplace_back(base_name(below->first));
   return {code::ok, std::move(children)};
 }
 
