@@ -140,9 +140,9 @@ int run(Context& cx, const Args& a) {
     if (node.hides_children()) skipped.add(node.path);
     measure.enter(node);
   };
-  const auto leave = [&](const TreeNode& node) {
+  const auto leave = [&](std::size_t at) {
     auto extent = measure.leave();
-    if (node.depth > depth) return;
+    if (at > depth) return;
     if (a.top)
       largest.add(std::move(extent));
     else

@@ -1,9 +1,10 @@
 // Walk: visits subtrees of any size in a defined order, with many requests in flight.
 //
-// The list `ahead_` is in the order of the visits. It has nodes that were requested, and rows,
-// siblings that were not. When the window has room, the first row in that order provides the next
-// node. So the head of the list never waits behind requests for later nodes, and the list stays
-// short.
+// The list `ahead_` is in the order of the visits. It has nodes that were requested, and the ends
+// of rows of siblings. When the window has room, the first row in that order that has nodes to
+// request provides the next one. So the head of the list never waits behind requests for later
+// nodes, and the list stays short. A path is put together where it is needed, of the names in the
+// rows above: so deep trees take no more memory than wide ones.
 #include "tree/walk.h"
 
 #include "base/text.h"
@@ -19,57 +20,89 @@
 #include <cstdint>
 #include <deque>
 #include <list>
-#include <map>
+#include <set>
 #include <utility>
 
 namespace zksh {
 namespace {
 
-/// The limit for the rows' paths, and for those from the top down to a row. A tree of short names
-/// reaches it at about 5000 levels, a chain at 8000.
-constexpr std::size_t most_path_bytes = 64U << 20U;
+/// The limit for the paths from the top down to a row, which requests name one after the other: a
+/// chain of short names reaches it at about 20,000 levels.
+constexpr std::size_t most_path_bytes = 512U << 20U;
 /// The limit for the rows' names. Those of one answer take at most 512 MiB.
 constexpr std::size_t most_name_bytes = 768U << 20U;
 
 /// A row of siblings; the tops of a walk are a row without a parent.
 struct WalkRow {
-  std::string parent{};
+  const WalkRow* above = nullptr;  ///< the row of the parent
+  std::uint32_t place = 0;         ///< the parent's index in it
+  std::uint32_t next = 0;          ///< the first that has not been requested
+  std::uint32_t end = 0;           ///< of those to request; the others are taken for leaves
   std::size_t depth = 0;
+  std::size_t path_size = 0;  ///< the parent's, without the slash at its end
   std::shared_ptr<const NameList> names{};
-  std::uint32_t next = 0;  ///< the first that has not been requested
-  /// Sorts rows in the order of the visits: four bytes for each step from the top, the index among
-  /// the siblings.
-  std::string key{};
 
-  std::size_t path_bytes() const { return parent.size() + key.size(); }
-  bool exhausted() const { return next == names->size(); }
-  std::string path(std::uint32_t place) const {
-    const auto name = (*names)[place];
-    return parent.empty() ? std::string(name) : join_path(parent, name);
+  bool is_last(std::uint32_t one) const { return !above || one + 1 == names->size(); }
+  std::size_t path_size_of(std::uint32_t one) const {
+    const auto name = (*names)[one];
+    return above ? path_size + 1 + name.size() : name == "/" ? 0 : name.size();
   }
-
-  std::string key_below(std::uint32_t place) const {
-    auto below = key;
-    for (const unsigned shift : {24U, 16U, 8U, 0U})
-      below += static_cast<char>((place >> shift) & 0xffU);
-    return below;
+  std::string path(std::uint32_t one) const {
+    if (!above) return std::string((*names)[one]);
+    auto left = path_size_of(one);
+    std::string path(left, '/');
+    const auto* row = this;
+    for (; row->above; one = row->place, row = row->above) {
+      const auto name = (*row->names)[one];
+      left -= name.size();
+      name.copy(path.data() + left--, name.size());
+    }
+    (*row->names)[one].copy(path.data(), left);
+    return path;
   }
 };
 
-/// An item in the order of the visits: a requested node, a row with nodes still to request, or the
-/// end of a node's subtree.
-struct WalkStop {
-  enum class Kind { Node, Row, Leave };
-  Kind kind = Kind::Node;
-  std::shared_ptr<WalkRow> row{};  ///< the row of a node
-  std::uint32_t place = 0;         ///< the index of a node in its row
+/// A node by its place among its siblings. Sorts in the order of the visits.
+struct WalkPlace {
+  const WalkRow* row = nullptr;
+  std::uint32_t index = 0;
 
-  TreeNode node{};  ///< for Node and Leave
+  friend bool operator<(WalkPlace a, WalkPlace b) {
+    while (a.row != b.row) {
+      auto& deeper = a.row->depth > b.row->depth ? a : b;
+      deeper = {.row = deeper.row->above, .index = deeper.row->place};
+    }
+    return a.index < b.index;
+  }
+};
+
+/// An item in the order of the visits: a requested node, or the end of a row, behind the subtrees
+/// of its nodes.
+struct WalkStop {
+  WalkPlace at{};                  ///< of a node
+  std::unique_ptr<WalkRow> end{};  ///< the row that ends here
+
+  TreeNode node{};
   bool complete = false;
   bool vanished = false;
   int code = code::ok;  ///< why it could not be read
+
+  std::string path() const { return at.row->path(at.index); }
+  /// Of a row: what is to be requested next.
+  WalkPlace next() const { return {.row = end.get(), .index = end->next}; }
 };
 using WalkStops = std::list<WalkStop>;
+
+struct NextComesFirst {
+  bool operator()(WalkStops::iterator a, WalkStops::iterator b) const {
+    return a->next() < b->next();
+  }
+};
+
+std::shared_ptr<const NameList> no_children() {
+  static const auto none = std::make_shared<const NameList>();
+  return none;
+}
 
 /// The limit for values that wait to be visited, and for those that are expected.
 constexpr std::size_t value_bytes = 16U << 20U;
@@ -198,7 +231,7 @@ class WalkReads {
       requests_in_flight_ -= batch.requests();
       nodes_in_flight_ -= batch.asked.size();
       if (results.empty()) {
-        await_reconnection(client_, batch.asked.front().node->node.path, last_answer_, stop_);
+        await_reconnection(client_, batch.asked.front().node->path(), last_answer_, stop_);
         send(std::move(batch.asked), batch.is_single);
         continue;
       }
@@ -306,8 +339,7 @@ class WalkReads {
   }
 
   void put_in_order() {
-    std::ranges::sort(next_, {},
-                      [](const Asked& one) { return one.node->row->key_below(one.node->place); });
+    std::ranges::sort(next_, std::less<>(), [](const Asked& one) { return one.node->at; });
   }
 
   /// Any few that follow each other then come from all parts of what was there: the order is that
@@ -331,15 +363,14 @@ class WalkReads {
     std::vector<ReadOp> ops;
     ops.reserve(asked.size());
     for (const auto& one : asked) {
-      const auto& path = one.node->node.path;
-      ops.push_back({.what = one.what, .path = path});
-      if (one.reads_names) ops.push_back({.what = ReadOp::What::Names, .path = path});
+      ops.push_back({.what = one.what, .path = one.node->path()});
+      if (one.reads_names) ops.push_back({.what = ReadOp::What::Names, .path = ops.back().path});
     }
     const auto acls = std::ranges::count(asked, true, &Asked::reads_acl);
     pace_.take(asked.size() + static_cast<std::size_t>(acls), stop_);
     batch.reads = is_single ? client_.read_singly(ops, plan_.watch) : client_.start_reads(ops);
     for (const auto& one : asked)
-      batch.acls.push_back(one.reads_acl ? client_.start_get_acl(one.node->node.path) : nullptr);
+      batch.acls.push_back(one.reads_acl ? client_.start_get_acl(one.node->path()) : nullptr);
     if (!is_single && asked.size() > 1) are_batched_ = batch.reads.requests < asked.size();
     nodes_in_flight_ += asked.size();
     requests_in_flight_ += batch.requests();
@@ -407,8 +438,7 @@ class WalkReads {
       if (!has_names && node.stat.num_children > 0)
         return next_.push_front({.node = asked.node, .what = What::Names});
     }
-    static const auto no_names = std::make_shared<const NameList>();
-    if (!node.children) node.children = no_names;
+    if (!node.children) node.children = no_children();
     stop.complete = true;
     bytes_ahead_ += memory(stop);
   }
@@ -416,7 +446,7 @@ class WalkReads {
   void take_result(TreeNode& node, ReadOp::What what, ReadResult& result) {
     using What = ReadOp::What;
     if (!result.names.empty()) {
-      result.names.sort(stop_);
+      if (plan_.sorts) result.names.sort(stop_);
       node.children = std::make_shared<const NameList>(std::move(result.names));
     }
     if (what == What::Names && plan_.data) return;
@@ -433,7 +463,7 @@ class WalkReads {
     return plan_.limits.rate == 0 ? std::size_t{1} << 30U : plan_.limits.rate / 5;
   }
 
-  bool is_leaf(const WalkStop& node) const { return node.node.depth >= plan_.depth; }
+  bool is_leaf(const WalkStop& node) const { return node.at.row->depth >= plan_.depth; }
 
   static std::size_t memory(const WalkStop& node) {
     return (node.node.data ? node.node.data->size() : 0) + node.node.children->memory();
@@ -486,71 +516,75 @@ class Walk {
 
  private:
   void add_row(WalkStops::iterator before, WalkRow row) {
-    path_bytes_ += row.path_bytes();
+    const auto count = static_cast<std::uint32_t>(row.names->size());
+    names_found_ += count;
     name_bytes_ += row.names->memory();
-    // A chain leaves no rows behind, but each path holds all the names above it.
-    const auto chain_bytes = row.depth * row.parent.size() / 2;
-    const bool too_deep = std::max(path_bytes_, chain_bytes) > most_path_bytes;
+    const bool too_deep = row.depth * row.path_size / 2 > most_path_bytes;
     if (too_deep || name_bytes_ > most_name_bytes)
       throw Error(fmt::format(
           "the tree is too large to walk, or endless: it is {} levels deep at {}, and its {} "
           "take more than {} MiB",
-          row.depth, cut_middle(row.parent, 40), too_deep ? "paths" : "names",
+          row.depth, cut_middle(row.above->path(row.place), 40), too_deep ? "paths" : "names",
           (too_deep ? most_path_bytes : most_name_bytes) >> 20U));
-    auto shared = std::make_shared<WalkRow>(std::move(row));
-    const auto& key = shared->key;
-    rows_.emplace(key, ahead_.insert(before, {.kind = WalkStop::Kind::Row, .row = shared}));
+    const bool guesses = row.above && names_found_ > plan_.guess_leaves_from;
+    row.end = guesses ? 1 : count;
+    rows_.insert(ahead_.insert(before, {.end = std::make_unique<WalkRow>(std::move(row))}));
   }
 
-  bool first_is_unasked() const { return ahead_.front().kind == WalkStop::Kind::Row; }
+  bool first_is_unasked() const { return ahead_.front().end != nullptr; }
 
   void ask_ahead() {
     while (!rows_.empty() && reads_.has_room(first_is_unasked()) &&
            (nodes_ahead_ < reads_.most_ahead() || first_is_unasked())) {
       const auto first = rows_.begin();
-      const auto marker = first->second;
-      auto& row = *marker->row;
-      const auto node = ahead_.insert(marker, {.row = marker->row, .place = row.next});
-      node->node.path = row.path(row.next);
-      node->node.depth = row.depth;
-      ++row.next;
-      node->node.last = row.parent.empty() || row.exhausted();
+      auto& row = *(*first)->end;
+      const auto node = ahead_.insert(*first, {.at = (*first)->next()});
+      if (++row.next == row.end) rows_.erase(first);
       ++nodes_ahead_;
-      if (row.exhausted()) {
-        path_bytes_ -= row.path_bytes();
-        name_bytes_ -= row.names->memory();
-        ahead_.erase(marker);
-        rows_.erase(first);
-      }
-      if (plan_.ahead) plan_.ahead(node->node.path);
+      if (plan_.ahead) plan_.ahead(node->path());
       reads_.ask(node);
     }
   }
 
   /// Adds what follows a node that has been read.
   void open(WalkStops::iterator stop) {
-    if (stop->vanished || stop->code != code::ok) return;
-    const auto& node = stop->node;
-    auto behind = std::next(stop);
-    if (plan_.leave)
-      behind = ahead_.insert(
-          behind,
-          {.kind = WalkStop::Kind::Leave,
-           .node = {.path = node.path, .depth = node.depth, .last = node.last, .stat = node.stat}});
-    if (node.depth < plan_.depth && !node.children->empty())
-      add_row(behind, {.parent = node.path,
-                       .depth = node.depth + 1,
-                       .names = node.children,
-                       .key = stop->row->key_below(stop->place)});
+    if (stop->code != code::ok) return;
+    const auto& row = *stop->at.row;
+    const bool is_leaf = !stop->vanished && stop->node.children->empty();
+    if (row.end < row.names->size() && !is_leaf) {
+      const auto end = std::next(stop);
+      end->end->end = static_cast<std::uint32_t>(row.names->size());
+      rows_.insert(end);
+    }
+    if (has_row_below(*stop))
+      add_row(std::next(stop), {.above = &row,
+                                .place = stop->at.index,
+                                .depth = row.depth + 1,
+                                .path_size = row.path_size_of(stop->at.index),
+                                .names = stop->node.children});
+  }
+
+  bool has_row_below(const WalkStop& stop) const {
+    return !stop.vanished && stop.at.row->depth < plan_.depth && !stop.node.children->empty();
   }
 
   /// Returns false if the first item has not been read yet.
   bool visit_first() {
     auto& first = ahead_.front();
-    if (first.kind == WalkStop::Kind::Leave) {
-      plan_.leave(first.node);
+    if (first.end) {
+      auto& row = *first.end;
+      if (row.next < row.end) return false;
+      if (row.next < row.names->size()) {
+        WalkStop guessed{.at = first.next(),
+                         .node = {.guessed_leaf = true, .children = no_children()}};
+        ++row.next;
+        enter(guessed);
+        return true;
+      }
+      name_bytes_ -= row.names->memory();
+      if (plan_.leave && row.above) plan_.leave(row.above->depth);
     } else {
-      if (first.kind == WalkStop::Kind::Row || !first.complete) return false;
+      if (!first.complete) return false;
       --nodes_ahead_;
       reads_.visited(first);
       enter(first);
@@ -561,13 +595,19 @@ class Walk {
 
   void enter(WalkStop& first) {
     auto& node = first.node;
+    node.path = first.path();
+    node.depth = first.at.row->depth;
+    node.last = first.at.row->is_last(first.at.index);
     const bool may_be_missing = node.depth > 0 || plan_.may_be_missing;
     if (first.code != code::ok) throw ZkError(first.code, node.path);
     if (first.vanished && !may_be_missing) {
       if (!plan_.missing) throw ZkError(code::no_node, node.path);
       plan_.missing(node.path);
     }
-    if (!first.vanished && plan_.enter) plan_.enter(node);
+    if (first.vanished) return;
+    const bool ends_here = !has_row_below(first);
+    if (plan_.enter) plan_.enter(node);
+    if (plan_.leave && ends_here) plan_.leave(first.at.row->depth);
   }
 
   Client& client_;
@@ -575,11 +615,10 @@ class Walk {
   const std::stop_token& stop_;
   WalkReads reads_;
   WalkStops ahead_;
-  std::map<std::string, WalkStops::iterator> rows_;  ///< by key
+  std::set<WalkStops::iterator, NextComesFirst> rows_;  ///< by their ends: with nodes to request
   std::size_t nodes_ahead_ = 0;
-  // Taken by the rows:
-  std::size_t path_bytes_ = 0;
-  std::size_t name_bytes_ = 0;
+  std::size_t names_found_ = 0;
+  std::size_t name_bytes_ = 0;  ///< taken by the rows
 };
 
 }  // namespace

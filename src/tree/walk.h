@@ -24,15 +24,17 @@ inline constexpr auto any_depth = std::numeric_limits<std::size_t>::max();
 struct TreeNode {
   std::string path{};
   std::size_t depth = 0;  ///< below the top, whose depth is 0
-  bool last = true;       ///< the last of its siblings, by name
+  bool last = true;       ///< the last of its siblings
   Stat stat{};            ///< if asked for
   bool stat_readable =
       true;              ///< false: the ACL hides the Stat (servers since 3.9), which is then all 0
   bool readable = true;  ///< false: the ACL hides the children and the value
-  bool acl_readable = true;  ///< false: the ACL hides itself
-  Data data{};               ///< if asked for
-  Acl acl{};                 ///< if asked for
-  /// Sorted; never null. Empty for a node that is not readable, and at the maximum depth.
+  bool acl_readable = true;   ///< false: the ACL hides itself
+  Data data{};                ///< if asked for
+  Acl acl{};                  ///< if asked for
+  bool guessed_leaf = false;  ///< not read (WalkPlan::guess_leaves_from)
+  /// Sorted, unless that is not asked for; never null. Empty for a node that is not readable, and
+  /// at the maximum depth.
   std::shared_ptr<const NameList> children{};
 
   /// Whether it has, or may have, children that could not be listed.
@@ -50,15 +52,19 @@ struct WalkPlan {
   bool stats = true;              ///< read the Stats; else they come only where a list is refused
   bool data = false;              ///< read the values, and the Stats
   bool acls = false;              ///< read the ACLs
-  Watch watch = Watch::none();    ///< set on the lists of children; only without `data`
+  bool sorts = true;              ///< siblings by name; else they come in the server's order
+  /// Once more names than this are known, only the first of siblings is read. If it has no
+  /// children, the others are taken for leaves, too.
+  std::size_t guess_leaves_from = std::numeric_limits<std::size_t>::max();
+  Watch watch = Watch::none();  ///< set on the lists of children; only without `data`
   WorkLimits limits{};
   /// Called right before the first request for a node is sent, ahead of the visits, parents before
   /// children. The servers process requests that it sends before they read the node.
   std::function<void(const std::string& path)> ahead{};
   /// Called for a node before everything below it. May block and throw; may move from the node.
   std::function<void(TreeNode& node)> enter{};
-  /// Called for a node after everything below it; may be empty.
-  std::function<void(const TreeNode& node)> leave{};
+  /// Called after everything below a node, with the node's depth; may be empty.
+  std::function<void(std::size_t depth)> leave{};
 };
 
 /// Visits each top and everything below: a node, then its children's subtrees in byte order of
@@ -69,9 +75,9 @@ struct WalkPlan {
 /// (FlightWindow). Never are more than 4 MiB of values expected, as far as those that were read
 /// tell, since the server has its answers in memory. ACLs take a request each. Memory is bounded by
 /// a few thousand nodes, as many as are on their way if the servers are far away, and 16 MiB of
-/// values ahead of the visits, plus the names and paths of the rows of siblings on the path. If
-/// these names take more than 768 MiB, or the paths, or those from the top down to a node, more
-/// than 64 MiB, Error is thrown: the tree may be endless. After a lost connection, waits as long as
+/// values ahead of the visits, plus the names in the rows of siblings on the path. If these take
+/// more than 768 MiB, or the paths from the top down to a node more than 512 MiB together, Error is
+/// thrown: the tree may be endless. After a lost connection, waits as long as
 /// await_reconnection does, and repeats what was not answered, in a new session if necessary.
 /// Blocks. Throws ZkError for what cannot be read for other reasons than its ACL; Cancelled; and
 /// what the callbacks throw.

@@ -72,19 +72,59 @@ TEST_F(WalkTest, ATreeWithoutAnEndIsRefused) {
     make("/a/" + std::string(4000, static_cast<char>('a' + siblings)));
     EXPECT_THAT(refusal_of([&] { walk_tree(endless, plan, {}); }),
                 testing::AllOf(testing::HasSubstr("too large to walk, or endless"),
-                               testing::HasSubstr("its paths take more than 64 MiB")))
+                               testing::HasSubstr("its paths take more than 512 MiB")))
         << siblings << " siblings: " << entered << " nodes";
   }
+}
+
+TEST_F(WalkTest, ALongRowIsNotReadFarAheadOfWhatIsBelow) {
+  make("/t");
+  for (int i = 0; i < 6'000; ++i)
+    for (const auto* below : {"", "/below"}) make("/t/" + std::to_string(10'000 + i) + below);
+  client.serve_batches();
+  std::size_t entered = 0;
+  std::size_t asked = 0;
+  std::size_t most = 0;
+  walk_tree(
+      client,
+      {.tops = {"/t"},
+       .stats = false,
+       .ahead = [&](const std::string& /*path*/) { most = std::max(most, ++asked - entered); },
+       .enter = [&](const TreeNode& /*node*/) { ++entered; }},
+      {});
+  EXPECT_EQ(entered, 12'001U);
+  EXPECT_LT(most, 5'000U);
+  EXPECT_LT(client.requests(), 200U);
+}
+
+TEST_F(WalkTest, TheFirstOfSiblingsTellsWhetherTheOthersAreTakenForLeaves) {
+  for (const auto* path : {"/t", "/t/a", "/t/a/1", "/t/a/2", "/t/a/2/hidden", "/t/b", "/t/b/1",
+                           "/t/b/1/x", "/t/b/2", "/t/c"})
+    make(path);
+  std::vector<std::string> seen;
+  const auto enter = [&](const TreeNode& node) {
+    seen.push_back(node.path + (node.last ? "." : "") + (node.guessed_leaf ? "?" : ""));
+    EXPECT_EQ(node.depth, std::ranges::count(node.path, '/') - 1);
+  };
+  walk_tree(client, {.tops = {"/t"}, .guess_leaves_from = 4, .enter = enter}, {});
+  EXPECT_THAT(seen, ElementsAre("/t.", "/t/a", "/t/a/1", "/t/a/2.?", "/t/b", "/t/b/1", "/t/b/1/x.",
+                                "/t/b/2.", "/t/c."));
 }
 
 TEST_F(WalkTest, LeavesANodeAfterAllBelowIt) {
   for (const auto* path : {"/a", "/a/c", "/a/b", "/a/b/x"}) make(path);
   std::vector<std::string> seen;
-  walk_tree(client,
-            {.tops = {"/a"},
-             .enter = [&](const TreeNode& node) { seen.push_back("+" + node.path); },
-             .leave = [&](const TreeNode& node) { seen.push_back("-" + node.path); }},
-            {});
+  std::vector<std::string> path;
+  const auto enter = [&](const TreeNode& node) {
+    seen.push_back("+" + node.path);
+    path.push_back(node.path);
+  };
+  const auto leave = [&](std::size_t depth) {
+    ASSERT_EQ(path.size(), depth + 1);
+    seen.push_back("-" + path.back());
+    path.pop_back();
+  };
+  walk_tree(client, {.tops = {"/a"}, .enter = enter, .leave = leave}, {});
   EXPECT_THAT(seen,
               ElementsAre("+/a", "+/a/b", "+/a/b/x", "-/a/b/x", "-/a/b", "+/a/c", "-/a/c", "-/a"));
 }
