@@ -101,7 +101,7 @@ class Remover {
               {.tops = tops,
                .may_be_missing = found_before,
                .stats = false,
-               .sorts = false,
+               .collects = true,
                .guess_leaves_from = listed_one_by_one,
                .limits = plan_.limits,
                .enter = enter},

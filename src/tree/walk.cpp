@@ -197,8 +197,8 @@ class WalkReads {
   /// Sends as much of what has been asked for as may be in flight. Blocks to keep to the rate.
   void send_all() {
     while (!next_.empty()) {
-      const auto count = room();
-      if (count == 0) break;
+      const auto count = std::min(room(), next_.size());
+      if (count == 0 || (count < at_once() && can_wait())) break;
       send(pick(count), reads_singly());
     }
     send(std::exchange(next_single_, {}), true);
@@ -402,6 +402,12 @@ class WalkReads {
     });
   }
 
+  /// Whether what is in flight will soon tell of more to be sent together. Far away it would not,
+  /// and the server has no work meanwhile.
+  bool can_wait() {
+    return plan_.collects && are_batched_ && nodes_in_flight_ > 0 && nodes_.now() <= most_lists;
+  }
+
   static void add_names(ReadResult& to, ReadResult& from) {
     if (to.code == code::ok) to.code = from.code;
     to.names = std::move(from.names);
@@ -446,7 +452,7 @@ class WalkReads {
   void take_result(TreeNode& node, ReadOp::What what, ReadResult& result) {
     using What = ReadOp::What;
     if (!result.names.empty()) {
-      if (plan_.sorts) result.names.sort(stop_);
+      if (!plan_.collects) result.names.sort(stop_);
       node.children = std::make_shared<const NameList>(std::move(result.names));
     }
     if (what == What::Names && plan_.data) return;

@@ -33,7 +33,7 @@ struct TreeNode {
   Data data{};                ///< if asked for
   Acl acl{};                  ///< if asked for
   bool guessed_leaf = false;  ///< not read (WalkPlan::guess_leaves_from)
-  /// Sorted, unless that is not asked for; never null. Empty for a node that is not readable, and
+  /// Sorted, unless the walk `collects`; never null. Empty for a node that is not readable, and
   /// at the maximum depth.
   std::shared_ptr<const NameList> children{};
 
@@ -52,7 +52,9 @@ struct WalkPlan {
   bool stats = true;              ///< read the Stats; else they come only where a list is refused
   bool data = false;              ///< read the values, and the Stats
   bool acls = false;              ///< read the ACLs
-  bool sorts = true;              ///< siblings by name; else they come in the server's order
+  /// Nothing is done before the end: siblings come in the server's order, and near the server a few
+  /// nodes wait until there are more to be read with them.
+  bool collects = false;
   /// Once more names than this are known, only the first of siblings is read. If it has no
   /// children, the others are taken for leaves, too.
   std::size_t guess_leaves_from = std::numeric_limits<std::size_t>::max();
