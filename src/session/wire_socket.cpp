@@ -223,8 +223,9 @@ bool WireSocket::may_leave() {
 
 void WireSocket::finish_close(Clock::time_point until) {
   if (!closing_) return;
-  constexpr std::chrono::milliseconds after_an_answer{100};  // if the server leaves it open
-  if (tls_) drop_decrypted();                                // it came before the request was sent
+  // If the server leaves it open. What came may be an event, with the answer a round trip behind.
+  const auto after_an_answer = std::chrono::milliseconds(100) + round_trip();
+  if (tls_) drop_decrypted();  // it came before the request was sent
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     const short events = has_unsent() ? POLLIN | POLLOUT : POLLIN;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/work_limits.h"
+#include "client/zk_error.h"
 
 #include <cstddef>
 #include <functional>

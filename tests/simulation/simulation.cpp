@@ -698,7 +698,7 @@ class Run {
     judge_.note(fmt::format("{} has closed its session 0x{:x}", who, id));
     constexpr Time patience = 1400 * millisecond;  // it waits for 1.5 s at most
     if (!waits || now() - began >= patience) return;
-    // An event that comes meanwhile ends the wait, as the answer does: so a moment later.
+    // An event ends the wait, too, if the answer is further behind: so a moment later.
     after(patience, [=, this] {
       const bool is_well = troubles(host) == troubles_before && !is_troubled(began);
       if (is_well && !judge_.has_ended(id))
