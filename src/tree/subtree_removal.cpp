@@ -4,6 +4,7 @@
 #include "client/client.h"
 #include "client/node_path.h"
 #include "tree/batch_writer.h"
+#include "tree/tree_record.h"
 #include "tree/walk.h"
 
 #include <algorithm>
