@@ -3,13 +3,16 @@
 #include "command/command.h"
 #include "command/zkcli_style.h"
 #include "config/settings.h"
+#include "lock/manager.h"
 
 namespace zksh::command_quit {
 namespace {
 
 int run(Context& cx) {
   if (prints_as_34(cx)) cx.out.line("Quitting...");
-  if (cx.services.settings.drop_in) cx.client.close();  // zkCli ends its session here alone
+  // zkCli ends its session here, and prints the events of its ephemerals. Locks are released first.
+  const bool as_zkcli = cx.input == Input::Pipe && cx.services.locks.locks().empty();
+  if (cx.services.settings.drop_in || as_zkcli) cx.client.close();
   cx.quit = true;
   return status::ok;
 }

@@ -697,7 +697,7 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
         if (!arguments.quiet && !arguments.drop_in && !soon) refusals.look();
       });
   const auto attachment = watches.attach(session, survey_subtree);
-  if (arguments.drop_in)
+  if (arguments.drop_in || input == Input::Pipe)
     session.hear_last_events([&] { watches.settle(std::chrono::seconds(1), {}); });
   // The server answers while the rest is set up and the words are parsed. zkCli's banner comes
   // first.
