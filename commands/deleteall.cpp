@@ -54,7 +54,7 @@ std::size_t batch_size(const Context& cx, const Args& a) {
   } catch (const UsageError&) {
     throw ValueError("-b argument must be an int value");
   }
-  if (batch < 1 && cx.services.settings.drop_in) return usual;  // zkCli takes any number
+  if (batch < 1 && cx.input == Input::Pipe) return usual;  // zkCli takes any number
   if (batch < 1) throw ValueError("-b must be at least 1");
   return static_cast<std::size_t>(std::min(batch, most));
 }
