@@ -135,7 +135,9 @@ class CommonsCliParser {
   void take(const std::string& word) {
     const auto end = word.find('=');
     if (const auto* whole = option(word.substr(0, end))) {
-      if (end != std::string::npos && !whole->takes_value()) refuse(word);
+      // A short option with a long name, such as -add, takes no = there.
+      const bool has_letter = whole->names.front().size() == 2;
+      if (end != std::string::npos && !(whole->takes_value() && has_letter)) refuse(word);
       choose(*whole);
       if (end != std::string::npos) awaiting_ = nullptr;
       return;
