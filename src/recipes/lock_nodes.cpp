@@ -13,6 +13,7 @@
 #include <deque>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 namespace zksh {
 namespace {
@@ -40,6 +41,7 @@ void LockNodes::begin_anew() {
 Task<int> LockNodes::make(std::function<void()> on_sent) {
   parents_.clear();
   search_.forget();
+  probe_.reset();
   for (int race = 0; race < parent_races;) {
     co_await requests_.connected();
     begin_anew();
@@ -149,7 +151,7 @@ std::set<std::string> LockNodes::direct_parents() const {
 
 /// Asks for what is above the direct parents: the leader will have found one of those missing.
 void LockNodes::ask_ancestors() {
-  if (plan_.parents == CreateMode::Container && containers_) requests_.send_probe();
+  if (plan_.parents == CreateMode::Container && containers_) probe_ = requests_.send_probe();
   std::set<std::string> above;
   for (const auto& parent : direct_parents())
     if (parent_path(parent) != "/") above.emplace(parent_path(parent));
@@ -162,6 +164,7 @@ Task<> LockNodes::find_missing() {
   if (direct.contains("/")) throw ZkError(code::no_node, "/");  // a mistyped chroot
   if (!search_.is_asked()) ask_ancestors();
   const auto missing = co_await search_.missing();
+  if (probe_) co_await requests_.answer(*std::exchange(probe_, std::nullopt));
   auto all = direct;
   if (missing) all.insert(missing->begin(), missing->end());
   parents_.assign(all.begin(), all.end());

@@ -99,7 +99,8 @@ class LockNodes {
   bool containers_ = true;            ///< the server supports containers
   std::vector<std::string> parents_;  ///< to be created too, ancestors first
   AncestorSearch search_{requests_};
-  bool parents_exist_ = false;  ///< when the nodes were last created
+  std::optional<RecipeRequests::Sent<Nothing>> probe_{};  ///< sent before a container is created
+  bool parents_exist_ = false;                            ///< when the nodes were last created
 
   std::string guid_;
   std::string hex_;  ///< without dashes, as in kazoo's names

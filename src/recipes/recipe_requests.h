@@ -66,8 +66,9 @@ class RecipeRequests {
   Sent<Stat> send_exists(const std::string& path) {
     return send(client_.start_exists(path, Watch::none()), "exists {}", path);
   }
-  /// Has the session find out whether the server knows containers, before one is created.
-  void send_probe() { send(client_.start_probe_newer(), "getConfig"); }
+  /// Has the session find out whether the server knows containers, before one is created: until
+  /// that is known, the session keeps the creation back, but not what is sent behind it.
+  Sent<Nothing> send_probe() { return send(client_.start_probe_newer(), "getConfig"); }
   Sent<Nothing> send_sync(const std::string& path) {
     return send(client_.start_sync(path), "sync {}", path);
   }
