@@ -125,15 +125,23 @@ std::optional<UnknownOption> unknown_option(const std::vector<Argument>& argumen
   return std::nullopt;
 }
 
-/// Throws UsageError, naming the word, for an option that cannot be bound. zkCli takes no -- as a
-/// value.
+/// Whether zkCli takes the word behind an option for another option, or for the options' end: then
+/// it is no value.
+bool is_no_value_in_zkcli(const std::vector<Argument>& arguments, const std::string& word) {
+  if (word == "--") return true;
+  return looks_like_option(word) && word.size() > 1 &&
+         (option_named(arguments, word.substr(0, word.find('='))) ||
+          option_named(arguments, word.substr(0, 2)));
+}
+
+/// Throws UsageError, naming the word, for an option that cannot be bound.
 void check_options(const std::vector<Argument>& arguments, const GivenWords& given, bool as_zkcli) {
   for (const auto& [option, value, word, apart] : given.options) {
     if (!option->takes_value() && value)
       throw UsageError(fmt::format("{} takes no value", word.substr(0, word.find('='))));
     // A word that names an option is rarely meant as the value, which was forgotten.
     if (option->takes_value() && (!value || (apart && option_named(arguments, *value)) ||
-                                  (apart && as_zkcli && *value == "--")))
+                                  (apart && as_zkcli && is_no_value_in_zkcli(arguments, *value))))
       throw UsageError(fmt::format("{} needs a value", word));
   }
 }
