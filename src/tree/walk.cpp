@@ -296,7 +296,7 @@ class WalkReads {
 
   /// How many nodes may be on their way.
   std::size_t most_nodes() {
-    const auto most = std::min(nodes_.now(), fifth_of_a_second() + 2);
+    const auto most = nodes_.now();
     return takes_values_ ? std::min(most, growth_of_values * (values_ + 2)) : most;
   }
 
@@ -314,7 +314,8 @@ class WalkReads {
   std::size_t room() {
     const auto left = [](std::size_t most, std::size_t now) { return most > now ? most - now : 0; };
     const bool is_batched = are_batched_ && !reads_singly();
-    auto count = std::min(at_once(), left(requests_.now(), requests_in_flight_));
+    auto count = std::min({at_once(), left(requests_.now(), requests_in_flight_),
+                           left(fifth_of_a_second() + 2, nodes_in_flight_)});
     if (is_batched) count = std::min(count, left(most_nodes(), nodes_in_flight_));
     if (takes_values_ && !reads_singly() && usual_value_ > 0) {
       const auto bytes = std::min(bytes_expected, left(value_bytes, bytes_ahead_));
