@@ -175,7 +175,9 @@ def fault(name, use_name, allowed):
     what = f"{name} × {use_name}: status {status} after {seconds:.1f} s, {memory} KiB, {out[:200]!r} {err[-500:]!r}"
     if status is None and not waits:
         return "it does not end: " + what
-    if status is not None and status not in allowed:
+    # A lock is refused where answers take too long for so short a session, as on a busy machine.
+    is_too_slow = status == 2 and b"; a lock needs -t " in err
+    if status is not None and status not in allowed and not is_too_slow:
         return "a status that cannot be: " + what
     if memory > MEMORY:
         return "too much memory: " + what
