@@ -176,7 +176,7 @@ int remove_one(Context& cx, const std::string& path) {
 }
 
 Op operation(Context& cx, const Args& a) {
-  if (cx.words.front() != "rm" || a.recursive || a.paths.size() != 1)
+  if (cx.given.name != "rm" || a.recursive || a.paths.size() != 1)
     throw ValueError("in a transaction, rm and delete remove one node: `rm PATH`");
   return RemoveOp{.path = cx.resolve(a.paths.front())};
 }
@@ -186,7 +186,7 @@ int run(Context& cx, const Args& a) {
   if (a.most && *a.most < 0) throw ValueError("--max must be at least 0");
   const auto limits = a.limits.limits();
   // zkCli, which has no rm, ignores what follows the first word.
-  const bool is_rm = cx.words.front() == "rm";
+  const bool is_rm = cx.given.name == "rm";
   const bool as_zkcli = cx.input == Input::Pipe && !is_rm;
   auto paths = cx.resolve_all(as_zkcli ? std::vector{a.paths.front()} : a.paths);
   if (!a.force && !cx.services.settings.drop_in) refuse_roots(paths);

@@ -26,10 +26,9 @@ int run(Context& cx, const Args& a) {
   std::int64_t left = INT64_MAX;
   auto command = a.words.begin();
   if (is_number(*command)) left = parse_number(*command++, "count", 1, INT32_MAX);
-  const std::vector<std::string> words(command, a.words.end());
-  if (words.empty()) throw SyntaxError("too few arguments: command expected");
-  if (!command_named(words.front()))
-    throw UsageError(fmt::format("\"{}\" is not a command", words.front()));
+  if (command == a.words.end()) throw SyntaxError("too few arguments: command expected");
+  const auto repeated = cx.given.of_last(static_cast<std::size_t>(a.words.end() - command));
+  if (!repeated.command) throw UsageError(fmt::format("\"{}\" is not a command", repeated.name));
   const auto every = a.every ? parse_duration(*a.every, "--every") : std::chrono::milliseconds(0);
   int first_failure = status::ok;
   for (auto begin = Clock::now(); left > 0; begin += every) {
@@ -37,7 +36,7 @@ int run(Context& cx, const Args& a) {
     begin = std::max(begin, Clock::now() - every);
     cx.client.monitor().sleep_until(cx.stop, begin);
     if (cx.stop.stop_requested()) throw Cancelled();
-    const int result = cx.run_words(words);
+    const int result = cx.run_other(repeated);
     if (first_failure == status::ok) first_failure = result;
     if (first_failure != status::ok && !a.keep_going) break;
     --left;

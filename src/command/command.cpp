@@ -44,12 +44,12 @@ namespace {
 
 /// Says how to reach a node of another server, where the word can mean nothing else.
 void refuse_other_server(const Context& cx, const std::string& word) {
-  if (cx.input == Input::Pipe || cx.words.empty()) return;
+  if (cx.input == Input::Pipe) return;
   // At the prompt, the second might be a relative path.
   if (!word.starts_with("zk://") && (cx.knows_current_node() || word.starts_with('/'))) return;
   const auto other = server_node(word);
   if (!other) return;
-  const auto& command = cx.words.front();
+  const auto& command = cx.given.name;
   const bool copies = command == "cp" || command == "mv";
   throw ValueError(
       fmt::format("{} is a node of another server, which only diff reads: use `zksh -s {} {} {}`",
@@ -71,17 +71,16 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
 }
 
 /// For each of these nodes, which were given in this order: whether its word was quoted.
-std::vector<bool> Context::quoted_among(const std::vector<std::string>& given) const {
-  std::vector<bool> flags(given.size());
-  const auto data = data_flags(input, quoted);
-  if (std::ranges::count(data, true) == 0 || std::ranges::none_of(given, is_pattern)) return flags;
-  const auto own =
-      given_words(command_named(words.front())->arguments(), std::span(words).subspan(1), data);
+std::vector<bool> Context::quoted_among(const std::vector<std::string>& nodes) const {
+  std::vector<bool> flags(nodes.size());
+  const auto data = given.data();
+  if (std::ranges::count(data, true) == 0 || std::ranges::none_of(nodes, is_pattern)) return flags;
+  const auto own = given_words(given.command->arguments(), given.arguments, data);
   std::size_t at = 0;
-  for (std::size_t i = 0; i < given.size(); ++i) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     // cd resolves a relative word itself.
-    while (at < own.positionals.size() && own.positionals[at] != given[i] &&
-           absolute_path(current.path(), own.positionals[at]) != given[i])
+    while (at < own.positionals.size() && own.positionals[at] != nodes[i] &&
+           absolute_path(current.path(), own.positionals[at]) != nodes[i])
       ++at;
     if (at == own.positionals.size()) break;
     flags[i] = own.quoted[at++];
@@ -94,20 +93,19 @@ bool Context::is_used_as_pattern(const std::string& word) const {
   // A node of that name wins over a pattern.
   if (client.exists(resolve(word), Watch::none(), stop)) return false;
   // The process's arguments have lost their quotes, so a write needs --glob for patterns.
-  if (input != Input::Arguments || !writes ||
-      has_option(*command_named(words.front()), std::span(words).subspan(1), glob_option))
+  if (input != Input::Arguments || !given.command->writes || given.has_option(glob_option))
     return true;
   out.err_line("{} is taken as the name of one node ({} expands it as a pattern)", word,
                glob_option);
   return false;
 }
 
-std::vector<std::string> Context::resolve_all(const std::vector<std::string>& given) const {
+std::vector<std::string> Context::resolve_all(const std::vector<std::string>& nodes) const {
   std::vector<std::string> paths;
-  paths.reserve(given.size());
-  const auto is_data = quoted_among(given);
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const auto& word = given[i];
+  paths.reserve(nodes.size());
+  const auto is_data = quoted_among(nodes);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto& word = nodes[i];
     if (is_data[i] || !is_used_as_pattern(word)) {
       paths.push_back(resolve(word));
       continue;
@@ -123,30 +121,9 @@ std::vector<std::string> Context::resolve_all(const std::vector<std::string>& gi
 }
 
 std::vector<std::string> Context::resolve_all_or_current(
-    const std::vector<std::string>& given) const {
-  if (!given.empty()) return resolve_all(given);
+    const std::vector<std::string>& nodes) const {
+  if (!nodes.empty()) return resolve_all(nodes);
   return {knows_current_node() ? current.path() : "/"};
-}
-
-std::vector<bool> data_flags(Input input, const std::vector<bool>& quoted) {
-  if (input == Input::Pipe || quoted.empty()) return {};
-  return {quoted.begin() + 1, quoted.end()};
-}
-
-bool has_option(const Command& command, std::span<const std::string> words, std::string_view option,
-                const std::vector<bool>& quoted) {
-  if (std::ranges::find(words, option) == words.end()) return false;
-  const auto arguments = command.arguments();
-  const auto given = given_words(arguments, words, quoted);
-  // --help is declared by no command.
-  return std::ranges::count(given.options, option, &GivenWords::Option::word) > 0 ||
-         std::ranges::count(given.unknown, option) > 0;
-}
-
-bool may_choose_format(std::span<const std::string> words) {
-  return std::ranges::any_of(words, [](const std::string& word) {
-    return word.starts_with("-o") || word.starts_with("--o");
-  });
 }
 
 namespace {
@@ -190,7 +167,7 @@ void refuse_background(const Context& cx, const std::vector<std::string>& progra
   const bool is_line = cx.input == Input::Text || cx.input == Input::Pipe;
   if (!is_line || program.empty() || program.back() != "&") return;
   // The program's words are the last of the line.
-  if (!cx.quoted.empty() && cx.quoted.back()) return;
+  if (!cx.given.quoted.empty() && cx.given.quoted.back()) return;
   refuse_words(cx.input, fmt::format("{} (to pass & to the program, quote it)", only_at_prompt));
 }
 
@@ -207,21 +184,22 @@ void refuse_surplus(const Context& cx, const Options& options, bool strict) {
 
 }  // namespace
 
-/// Parses the words into new Args. Sets the output format they choose, also for the error if this
-/// throws.
-std::shared_ptr<void> Command::parsed(const Context& cx, std::vector<std::string> words) const {
+/// Parses the arguments into new Args. Sets the output format they choose, also for the error if
+/// this throws.
+std::shared_ptr<void> Command::parsed(const Context& cx) const {
   Options options;
   CommonOptions common;
   const bool piped = cx.input == Input::Pipe;
   auto args = declare(options);
   declare_common(options, common, writes, zkcli_syntax && piped);
   if (zkcli_syntax && piped) options.keep_names_in(*zkcli_syntax);
+  auto words = cx.given.arguments;
   if (optionless && piped) words.insert(words.begin(), "--");
   const auto choose_format = [&] {
     if (common.format) cx.out.set_format(*common.format);
   };
   try {
-    options.parse(words, data_flags(cx.input, cx.quoted), piped);
+    options.parse(words, cx.given.data(), piped);
   } catch (const UsageError&) {
     choose_format();
     throw;
@@ -231,18 +209,6 @@ std::shared_ptr<void> Command::parsed(const Context& cx, std::vector<std::string
   refuse_background(cx, options.program_words());
   refuse_surplus(cx, options, strict);
   return args;
-}
-
-int Command::run(Context& cx, const std::vector<std::string>& words) const {
-  return call(cx, parsed(cx, words).get()).finish();
-}
-
-Sent Command::start(Context& cx, const std::vector<std::string>& words) const {
-  return call(cx, parsed(cx, words).get());
-}
-
-Op Command::operation(Context& cx, const std::vector<std::string>& words) const {
-  return plan(cx, parsed(cx, words).get());
 }
 
 std::vector<Argument> Command::arguments() const {

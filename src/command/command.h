@@ -4,6 +4,7 @@
 #include "client/node_path.h"
 #include "client/nodes.h"
 #include "client/watch.h"
+#include "command/invocation.h"
 #include "command/json_fields.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -34,16 +35,7 @@ class Sandbox;
 class Settings;
 class SignalRelay;
 class Transaction;
-struct PlannedRead;
 struct Protection;
-
-/// Where a command line came from.
-enum class Input {
-  Terminal,   ///< typed at the prompt
-  Pipe,       ///< standard input that is not a terminal: answered word for word as by zkCli.sh
-  Text,       ///< -c or -f
-  Arguments,  ///< zksh's own arguments
-};
 
 /// What one zksh provides for all of its commands. It must outlive every command.
 struct Services {
@@ -79,24 +71,22 @@ struct Context {
   Output& out;
   std::stop_token stop;
   const Services& services;
-  Input input;
+  Input input;      ///< of `given`
   bool background;  ///< started with &: the terminal belongs to the prompt
   CurrentNode& current;
   LineHistory& history;
   Transaction& transaction;  ///< the operations collected by `multi`, if any
   Rehearsal* rehearsal;      ///< with --dry-run, the same object as `client`; else null
-  /// Runs another command, given as words, its name first, which are the last of this command's
-  /// own; returns its exit status. Does not change the history.
-  std::function<int(const std::vector<std::string>& words)> run_words;
+  /// Runs another command; returns its exit status. Does not change the history.
+  std::function<int(const Invocation& other)> run_other;
   /// Runs a line as if it had been typed; returns its exit status. Does not change the history.
   std::function<int(const std::string& line)> run_line;
   /// Runs lines in that way until there are no more, or no connection, with many requests in
   /// flight, and prints their results in order; returns the first failure's status.
   std::function<int(const NextLine& next)> run_lines{};
   /// Runs the commands of a transaction that reads; returns the first failure's status.
-  std::function<int(const std::vector<PlannedRead>& reads)> read_at_once{};
-  /// The command's words as given, its name first.
-  std::vector<std::string> words{};
+  std::function<int(const std::vector<Invocation>& reads)> read_at_once{};
+  Invocation given;   ///< the command that runs, and its words
   bool quit = false;  ///< set by the command: the shell exits after it
 
   /// If a typed line is this command alone; otherwise null.
@@ -114,11 +104,6 @@ struct Context {
   }
   /// Whether Ctrl-Z has done either.
   bool was_suspended() const { return suspension && suspension->done; }
-
-  /// A flag for each of `words`: whether it was quoted, and so is data: no pattern and no option.
-  /// Empty for words that no line was split into.
-  std::vector<bool> quoted{};
-  bool writes = false;  ///< Command::writes
 
   /// The status of a failure for which zkCli's is 0.
   int excused(int status) const;
@@ -140,13 +125,13 @@ struct Context {
   /// that match it, in byte order, unless a node has that name, or the word was quoted, or it is
   /// one of the process's own arguments to a command that writes, without --glob. Blocks. Throws
   /// ZkError, and Error{no_node} if a pattern matches nothing.
-  std::vector<std::string> resolve_all(const std::vector<std::string>& given) const;
+  std::vector<std::string> resolve_all(const std::vector<std::string>& nodes) const;
   /// As resolve_all; without words, the current node, or / if there is none.
-  std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& given) const;
+  std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& nodes) const;
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
 
  private:
-  std::vector<bool> quoted_among(const std::vector<std::string>& given) const;
+  std::vector<bool> quoted_among(const std::vector<std::string>& nodes) const;
   bool is_used_as_pattern(const std::string& word) const;
 };
 
@@ -233,14 +218,14 @@ struct Command : CommandText {
   std::function<Op(Context&, const void* args)> plan{};  ///< empty if no transaction can contain it
   bool starts = false;  ///< the command sends one request: `start` returns before its answer
 
-  /// Parses the words, without the name, and runs; returns the exit status. Throws Error.
-  int run(Context& cx, const std::vector<std::string>& words) const;
+  /// Parses the context's arguments and runs; returns the exit status. Throws Error.
+  int run(Context& cx) const { return start(cx).finish(); }
   /// The first half of run: returns once the request is sent. The Context must outlive the result.
   /// Throws Error.
-  Sent start(Context& cx, const std::vector<std::string>& words) const;
-  /// Parses the words as run does, and returns the operation that a transaction would contain.
+  Sent start(Context& cx) const { return call(cx, parsed(cx).get()); }
+  /// Parses the arguments as run does, and returns the operation that a transaction would contain.
   /// Throws Error.
-  Op operation(Context& cx, const std::vector<std::string>& words) const;
+  Op operation(Context& cx) const { return plan(cx, parsed(cx).get()); }
 
   /// The arguments as declared, including those that all commands have.
   std::vector<Argument> arguments() const;
@@ -250,32 +235,11 @@ struct Command : CommandText {
   std::string syntax() const { return syntax_of(arguments()); }
 
  private:
-  std::shared_ptr<void> parsed(const Context& cx, std::vector<std::string> words) const;
+  std::shared_ptr<void> parsed(const Context& cx) const;
 };
 
 /// Whether this is -o, which every command has that does not run another line.
 inline bool is_output_option(const Argument& argument) { return argument.names.front() == "-o"; }
-/// Whether the words, without the name, may contain -o. Cheap, but with false positives.
-bool may_choose_format(std::span<const std::string> words);
-
-/// The flags that decide which words, without the name, are options: those of quoted words, but on
-/// piped input none, as zkCli looks at the dash alone.
-std::vector<bool> data_flags(Input input, const std::vector<bool>& quoted);
-
-/// Whether an option is among a command's words (without its name), as a separate word before any
-/// `--` and any program, and not quoted (see given_words).
-bool has_option(const Command& command, std::span<const std::string> words, std::string_view option,
-                const std::vector<bool>& quoted = {});
-/// Works before the words are parsed, since every command has --help.
-inline bool requests_help(const Command& command, std::span<const std::string> words,
-                          const std::vector<bool>& quoted) {
-  return has_option(command, words, "--help", quoted);
-}
-/// To be checked before the words are parsed, since it decides which client the command gets.
-inline bool requests_dry_run(const Command& command, std::span<const std::string> words,
-                             const std::vector<bool>& quoted = {}) {
-  return has_option(command, words, "--dry-run", quoted);
-}
 
 /// Makes a Command from its parts. Each run gets new `Args`. `operation` is for commands that can
 /// be part of a transaction. `run` returns the exit status, or Sent.

@@ -61,7 +61,7 @@ void Transaction::add(Op op, const std::string& line) {
   });
 }
 
-void Transaction::add_read(PlannedRead read) {
+void Transaction::add_read(Invocation read) {
   monitor_.with_lock([&](const Monitor::Held& held) {
     auto& state = *state_(held);
     if (!state.operations.empty()) throw ValueError(mixed);
@@ -69,9 +69,9 @@ void Transaction::add_read(PlannedRead read) {
   });
 }
 
-std::vector<PlannedRead> Transaction::reads() const {
+std::vector<Invocation> Transaction::reads() const {
   return monitor_.with_lock([&](const Monitor::Held& held) {
-    return state_(held) ? state_(held)->reads : std::vector<PlannedRead>();
+    return state_(held) ? state_(held)->reads : std::vector<Invocation>();
   });
 }
 

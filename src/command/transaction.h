@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/nodes.h"
+#include "command/invocation.h"
 
 #include <cstddef>
 #include <optional>
@@ -15,12 +16,6 @@ struct PlannedOp {
   Op op;
   std::string line;     ///< as typed, with secrets masked
   std::string place{};  ///< "FILE:7" if it comes from a file
-};
-
-/// A command that reads, as the user entered it.
-struct PlannedRead {
-  std::vector<std::string> words;  ///< its name first
-  std::vector<bool> quoted{};      ///< Context::quoted
 };
 
 /// At most one transaction is open at a time. Members may be called from any thread; none blocks.
@@ -40,7 +35,7 @@ class Transaction {
   /// A transaction must be open. Throws ValueError if it reads.
   void add(Op op, const std::string& line);
   /// The same for a read, and a transaction that writes: ZooKeeper has one request for each.
-  void add_read(PlannedRead read);
+  void add_read(Invocation read);
   /// Marks the open transaction, if any, as unusable, because a line of the script was refused: it
   /// must not be sent incomplete.
   void spoil();
@@ -48,14 +43,14 @@ class Transaction {
   /// unusable, after dropping it.
   std::vector<PlannedOp> operations();
   /// The reads of the open transaction, if it has any.
-  std::vector<PlannedRead> reads() const;
+  std::vector<Invocation> reads() const;
   /// Closes the transaction; returns the number of its operations, nullopt if none was open.
   std::optional<std::size_t> drop();
 
  private:
   struct State {
     std::vector<PlannedOp> operations{};
-    std::vector<PlannedRead> reads{};
+    std::vector<Invocation> reads{};
     std::string place{};
     bool spoilt = false;
     bool takes_only_operations = false;

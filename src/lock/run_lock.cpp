@@ -196,7 +196,7 @@ class LockRun {
 
   /// The holder knows this zksh's settings from its words alone.
   int detach() {
-    auto words = cx_.words;
+    auto words = cx_.given.words();
     if (!o_.acl)
       words.insert(words.begin() + 1, {"--acl", cx_.services.settings.value("lock-acl")});
     return detach_lock(cx_, words);

@@ -503,10 +503,11 @@ void take_as_zkcli(const Configuration& config, Arguments& arguments) {
 
 /// Whether the words are a command with -o json.
 bool is_json_command(const std::vector<std::string>& words) {
-  const auto* const command = words.empty() ? nullptr : command_named(words.front());
-  if (!command || !may_choose_format(words)) return false;
-  const auto arguments = command->arguments();
-  const auto options = given_words(arguments, std::span(words).subspan(1)).options;
+  if (words.empty()) return false;
+  const Invocation line(Input::Arguments, words);
+  if (!line.command || !line.may_choose_format()) return false;
+  const auto arguments = line.command->arguments();
+  const auto options = given_words(arguments, line.arguments).options;
   return std::ranges::any_of(options, [](const GivenWords::Option& given) {
     return is_output_option(*given.option) && given.value == "json";
   });

@@ -228,14 +228,14 @@ std::optional<Candidates> attached_values(const std::vector<Argument>& arguments
 /// The index of a command that is an argument of another one (repeat 3 stat /a); the number of
 /// words if there is none yet.
 std::size_t inner_command(const std::vector<Argument>& arguments,
-                          const std::vector<std::string>& words, const std::vector<bool>& data) {
-  std::size_t at = 1;
+                          const std::vector<std::string>& words, const std::vector<bool>& quoted) {
+  std::size_t at = 0;
   for (; at < words.size(); ++at) {
-    const auto before = given_words(arguments, std::span(words).subspan(1, at - 1), data);
+    const auto before = given_words(arguments, std::span(words).first(at), quoted);
     const bool number = words[at].find_first_not_of("0123456789") == std::string::npos;
     const bool last = at + 1 == words.size();
-    const bool quoted = at <= data.size() && data[at - 1];
-    const bool option = !quoted && looks_like_option(words[at]) && !before.options_ended;
+    const bool data = at < quoted.size() && quoted[at];
+    const bool option = !data && looks_like_option(words[at]) && !before.options_ended;
     if (!before.awaiting && !option && (!number || (last && words[at].empty()))) break;
   }
   return at;
@@ -252,32 +252,29 @@ std::optional<Candidates> complete_option(const std::vector<Argument>& arguments
   return looks_like_option(word) ? std::optional(option_names(word, arguments)) : std::nullopt;
 }
 
-Candidates complete_arguments(const std::vector<Argument>& arguments,
-                              const std::vector<std::string>& words,
-                              const CompletionSources& sources, const std::vector<bool>& quoted) {
-  const auto data = data_flags(Input::Terminal, quoted);
-  if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
-    if (const auto at = inner_command(arguments, words, data); at < words.size()) {
-      const auto behind = static_cast<std::ptrdiff_t>(at);
-      return complete_command(
-          {words.begin() + behind, words.end()}, sources,
-          quoted.empty() ? quoted : std::vector(quoted.begin() + behind, quoted.end()));
-    }
-  const auto given = given_words(arguments, std::span(words).subspan(1, words.size() - 2), data);
+/// `line` is a command with at least one argument, of which the last is completed.
+Candidates complete_arguments(const Invocation& line, const CompletionSources& sources) {
+  const auto arguments = line.command->arguments();
+  const auto& words = line.arguments;
   const auto& word = words.back();
-  const bool is_data = given.options_ended || (!quoted.empty() && quoted.back());
+  if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
+    if (const auto at = inner_command(arguments, words, line.quoted); at < words.size())
+      return complete_command(line.of_last(words.size() - at), sources);
+  const auto given = given_words(arguments, std::span(words).first(words.size() - 1), line.quoted);
+  const bool is_data = given.options_ended || (!line.quoted.empty() && line.quoted.back());
   if (given.awaiting || !is_data)
     if (auto candidates = complete_option(arguments, given, word, sources)) return *candidates;
   if (given.options_ended && given.program) return complete_program(word, given.program_words == 0);
   const auto* positional = positional_at(arguments, given.positionals.size());
   if (positional && !positional->choices_after.empty()) {
     auto dependent = *positional;
-    const auto found = positional->choices_after.find(words[words.size() - 2]);
+    const auto found =
+        positional->choices_after.find(words.size() > 1 ? words[words.size() - 2] : line.name);
     if (found != positional->choices_after.end()) dependent.choices = found->second;
     return complete_value(dependent, word, sources, {});
   }
   // The present value, to be changed on the line.
-  if (positional && words.front() == "set" && positional->names.front() == "data" && word.empty() &&
+  if (positional && line.name == "set" && positional->names.front() == "data" && word.empty() &&
       sources.values)
     return sources.values(absolute_path(sources.current, given.positionals.front()));
   if (positional) return complete_value(*positional, word, sources, {});
@@ -322,7 +319,7 @@ Candidates candidates_for(const TypedWords& typed, const CompletionSources& sour
   std::vector<bool> quoted;
   for (const auto& word : typed.words) quoted.push_back(word.quoted);
   quoted.push_back(typed.quote != '\0');
-  return complete_command(words, sources, quoted);
+  return complete_command({Input::Terminal, words, quoted}, sources);
 }
 
 std::vector<std::string> shown(const Candidates& candidates) {
@@ -390,12 +387,9 @@ void Candidates::prepend(std::string_view text) {
   directory += text.size();
 }
 
-Candidates complete_command(const std::vector<std::string>& words, const CompletionSources& sources,
-                            const std::vector<bool>& quoted) {
-  if (words.empty()) return {};
-  if (words.size() == 1) return command_names(words.front());
-  const Command* command = command_named(words.front());
-  return command ? complete_arguments(command->arguments(), words, sources, quoted) : Candidates{};
+Candidates complete_command(const Invocation& line, const CompletionSources& sources) {
+  if (line.arguments.empty()) return command_names(line.name);
+  return line.command ? complete_arguments(line, sources) : Candidates{};
 }
 
 Candidates complete_invocation(
@@ -408,7 +402,8 @@ Candidates complete_invocation(
   const auto& word = words.back();
   if (auto candidates = complete_option(options, given, word, {})) return *candidates;
   const auto command = words.end() - 1 - static_cast<std::ptrdiff_t>(given.program_words);
-  return complete_command({command, words.end()}, {.nodes = nodes_for({words.begin(), command})});
+  return complete_command({Input::Terminal, {command, words.end()}},
+                          {.nodes = nodes_for({words.begin(), command})});
 }
 
 Completion complete_line(std::string_view line, std::size_t cursor,

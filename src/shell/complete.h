@@ -1,6 +1,7 @@
 // Complete: completes words, using the commands' declarations.
 #pragma once
 
+#include "command/invocation.h"
 #include "command/options.h"
 #include "term/line_editor.h"
 
@@ -61,11 +62,9 @@ struct CompletionSources {
 /// The longest common prefix that does not split a character.
 std::string_view common_beginning(std::string_view one, std::string_view other);
 
-/// The candidates for the last of a command's words (the first is its name; the last may be empty):
-/// commands and aliases, options, choices, files, node paths, locks or parts of an ACL.
-/// `quoted` has a flag for each word, or is empty: a quoted word is no option.
-Candidates complete_command(const std::vector<std::string>& words, const CompletionSources& sources,
-                            const std::vector<bool>& quoted = {});
+/// The candidates for the last of a command's words, which may be empty, and without arguments is
+/// its name: commands and aliases, options, choices, files, node paths, locks or parts of an ACL.
+Candidates complete_command(const Invocation& line, const CompletionSources& sources);
 
 /// Completes the word before the cursor, quoted or not, so that split_words reads it back as the
 /// same word; if that is impossible, changes nothing.

@@ -134,16 +134,6 @@ Interpreter::Interpreter(Surroundings surroundings, Input input, std::stop_token
       stop_(std::move(stop)),
       out_(around_.services.queue, around_.style, stop_) {}
 
-Interpreter::Words Interpreter::words_of(std::vector<Word> split) {
-  Words words;
-  words.texts.reserve(split.size());
-  for (auto& word : split) {
-    words.quoted.push_back(word.quoted);
-    words.texts.push_back(std::move(word.text));
-  }
-  return words;
-}
-
 /// `conf output` sets the format of all later commands.
 void Interpreter::begin_command(std::string_view name) {
   out_.begin_command(name);
@@ -189,7 +179,7 @@ int Interpreter::edit_line(std::string& line) {
 
 int Interpreter::run_words(const std::vector<std::string>& words) {
   const auto begin = timed_since();
-  const int result = reporting(out_, [&] { return execute({.texts = words}); });
+  const int result = reporting(out_, [&] { return execute(invocation_of(words)); });
   print_time(begin);
   return finish(result);
 }
@@ -260,10 +250,11 @@ int Interpreter::execute_line(const std::string& line) {
   const auto commands = input_ == Input::Terminal ? typed_commands(line) : std::vector{line};
   if (commands.size() > 1) around_.suspension.reset();
   for (const auto& command : commands) {
-    auto typed = parsed(command);
+    const auto typed = parsed(command);
+    if (typed.words.empty()) continue;
     if (input_ == Input::Pipe && !is_drop_in()) explain_literal(command, typed.words);
-    const auto words = words_of(std::move(typed.words));
-    result = typed.redirects() ? execute_redirected(typed, words) : execute(words);
+    const auto given = invocation_of(typed.words);
+    result = typed.redirects() ? execute_redirected(typed, given) : execute(given);
     if (result != status::ok || quit() || stop_.stop_requested()) break;
   }
   return result;
@@ -282,7 +273,7 @@ void Interpreter::explain_literal(const std::string& line, const std::vector<Wor
     return one != operators.end() &&
            (line[one->begin] != '<' || one->end == word.end || one->end > one->begin + 1);
   };
-  const auto* const command = words.empty() ? nullptr : command_of(words.front().text);
+  const auto* const command = command_named(words.front().text);
   const auto is_long_name = [&](const Word& word) {
     return !word.quoted && command && has_other_name_in_zkcli(*command, word.text);
   };
@@ -302,42 +293,44 @@ CommandLine Interpreter::parsed(const std::string& line) const {
   return parse_command_line(line, redirects, input_ == Input::Text ? around_.arguments : nullptr);
 }
 
-int Interpreter::execute(const Words& given) {
-  const auto& words = given.texts;
-  if (words.empty()) return status::ok;
-  const Command* command = command_of(words.front());
-  if (!command) return unknown_command(words);
-  const std::vector<std::string> arguments(words.begin() + 1, words.end());
-  const auto data = data_flags(input_, given.quoted);
-  if (const auto pager = pager_for(*command, arguments, data))
-    return execute_with_pager(*pager, given);
-  if (!is_drop_in() && requests_help(*command, arguments, data)) {
-    out_.out(help_of(*command, help_width(out_)));
+/// In the place of zkCli, there are no commands but zkCli's: its scripts find out by unknown ones
+/// what they talk to, and what waits for the terminal would never come back.
+Invocation Interpreter::invocation_of(const std::vector<std::string>& words,
+                                      const std::vector<bool>& quoted) const {
+  Invocation given(input_, words, quoted);
+  if (is_drop_in() && !zkcli_has(given.name)) given.command = nullptr;
+  return given;
+}
+
+Invocation Interpreter::invocation_of(const std::vector<Word>& words) const {
+  std::vector<bool> quoted;
+  quoted.reserve(words.size());
+  for (const auto& word : words) quoted.push_back(word.quoted);
+  return invocation_of(texts_of(words), quoted);
+}
+
+int Interpreter::execute(const Invocation& given) {
+  if (!given.command) return unknown_command(given);
+  if (const auto pager = pager_for(given)) return execute_with_pager(*pager, given);
+  if (!is_drop_in() && given.requests_help()) {
+    out_.out(help_of(*given.command, help_width(out_)));
     return status::ok;
   }
   try {
-    return run_command(*command, given);
+    return run_command(given);
   } catch (const Error& error) {
-    return explain_error(*command, words, error);
+    return explain_error(given, error);
   }
 }
 
-/// In the place of zkCli, there are no others than zkCli's: its scripts find out by unknown ones
-/// what they talk to, and what waits for the terminal would never come back. Null if there is none.
-const Command* Interpreter::command_of(const std::string& typed) const {
-  return is_drop_in() && !zkcli_has(typed) ? nullptr : command_named(typed);
-}
-
 /// Call it in the handler of an Error that a command or a half of one threw: reports it
-/// appropriately, or throws it or a clearer one. `words` are as typed and begin with the command's
-/// name.
-int Interpreter::explain_error(const Command& command, const std::vector<std::string>& words,
-                               const Error& caught) {
+/// appropriately, or throws it or a clearer one.
+int Interpreter::explain_error(const Invocation& given, const Error& caught) {
   if (is_drop_in() && caught.excused()) {  // zkCli reports it with status 0
     report_error(out_, caught);
     return status::ok;
   }
-  const bool as_zkcli = speaks_as_zkcli() && command.zkcli_syntax;
+  const bool as_zkcli = speaks_as_zkcli() && given.command->zkcli_syntax;
   const bool as_34 = as_zkcli && mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34;
   try {
     throw;
@@ -348,8 +341,8 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
   } catch (const ValueError&) {
     throw;
   } catch (const UsageError& error) {
-    if (!as_zkcli || !report_usage_as_zkcli(command, words, error))
-      report_usage(out_, words.front(), command, error);
+    if (!as_zkcli || !report_usage_as_zkcli(given, error))
+      report_usage(out_, given.name, *given.command, error);
     return error.exit_status();
   } catch (const ZkError& error) {
     if (as_34 && error.code() == code::no_auth)
@@ -375,7 +368,7 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
     const ZkError known = explained_quota(
         around_.client, missing_chroot_.explained(around_.client, error, stop_), stop_);
     throw ZkError(input_ == Input::Terminal
-                      ? with_remedy(around_.client, known, command.name, stop_)
+                      ? with_remedy(around_.client, known, given.command->name, stop_)
                       : known);
   } catch (const Error& error) {
     // zkCli has a session with servers whose names do not resolve.
@@ -386,51 +379,46 @@ int Interpreter::explain_error(const Command& command, const std::vector<std::st
 
 /// Reports wrong arguments as zkCli does, if it does: with its option parser's error, or, for too
 /// few words, with nothing but the syntax.
-bool Interpreter::report_usage_as_zkcli(const Command& command,
-                                        const std::vector<std::string>& words,
-                                        const UsageError& error) {
+bool Interpreter::report_usage_as_zkcli(const Invocation& given, const UsageError& error) {
   const auto version = mimicked_zkcli(around_.services.settings);
   if (version != ZkCliVersion::V34 && out_.style().format == Format::Zkcli) {
-    if (const auto complaint = commons_cli_error(command, std::span(words).subspan(1))) {
+    if (const auto complaint = commons_cli_error(*given.command, given.arguments)) {
       report_error(out_, UsageError(*complaint));
       return true;
     }
   }
   if (!dynamic_cast<const SyntaxError*>(&error)) return false;
-  out_.err(zkcli_usage_of(command, version));
+  out_.err(zkcli_usage_of(*given.command, version));
   return true;
 }
 
 /// In the place of zkCli, its parser has the first word: it refuses data that look like options.
-bool Interpreter::refuse_as_zkcli(const Command& command,
-                                  const std::vector<std::string>& arguments) {
+bool Interpreter::refuse_as_zkcli(const Invocation& given) {
   if (mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34) return false;
-  const auto complaint = commons_cli_error(command, arguments);
+  const auto complaint = commons_cli_error(*given.command, given.arguments);
   if (complaint) report_error(out_, UsageError(*complaint));
   return complaint.has_value();
 }
 
-/// `given` begins with the command's name.
-int Interpreter::run_command(const Command& command, const Words& given) {
+int Interpreter::run_command(const Invocation& given) {
+  const auto& command = *given.command;
   begin_command(command.name);
   if (command.needs == Needs::Session && !has_session()) return not_connected();
-  const std::vector<std::string> arguments(given.texts.begin() + 1, given.texts.end());
-  const bool rehearsed =
-      command.writes && requests_dry_run(command, arguments, data_flags(input_, given.quoted));
+  const bool rehearsed = command.writes && given.requests_dry_run();
   if (!rehearsed) refuse(command);
   std::optional<DryRun> dry_run;
   if (rehearsed) dry_run.emplace(around_.client, out_, stop_);
-  auto cx = context_for(command, given, dry_run ? &*dry_run : nullptr);
-  if (const auto collected = collect(command, cx)) return *collected;
-  if (is_drop_in() && refuse_as_zkcli(command, arguments)) return status::usage;
-  const int result = command.run(cx, arguments);
+  auto cx = context_for(given, dry_run ? &*dry_run : nullptr);
+  if (const auto collected = collect(cx)) return *collected;
+  if (is_drop_in() && refuse_as_zkcli(given)) return status::usage;
+  const int result = command.run(cx);
   if (dry_run) dry_run->report();
   quit_ = quit_ || cx.quit;
   if (command.needs == Needs::SessionAfter && !has_session()) return not_connected();
   return result;
 }
 
-Context Interpreter::context_for(const Command& command, const Words& given, DryRun* dry_run) {
+Context Interpreter::context_for(Invocation given, DryRun* dry_run) {
   return {
       .client = dry_run ? static_cast<Client&>(dry_run->client()) : around_.client,
       .out = dry_run ? dry_run->silence() : out_,
@@ -442,81 +430,79 @@ Context Interpreter::context_for(const Command& command, const Words& given, Dry
       .history = around_.history,
       .transaction = around_.transaction,
       .rehearsal = dry_run ? &dry_run->client() : nullptr,
-      .run_words =
-          [this, quoted = given.quoted](const std::vector<std::string>& other) {
-            const auto count = static_cast<std::ptrdiff_t>(std::min(other.size(), quoted.size()));
-            return reporting(out_, [&] {
-              return execute({other, {quoted.end() - count, quoted.end()}});
-            });
+      .run_other =
+          [this](const Invocation& other) {
+            return reporting(out_, [&] { return execute(other); });
           },
       .run_line =
           [this](const std::string& line) {
             return reporting(out_, [&] { return execute_line(line); });
           },
       .run_lines = [this](const NextLine& next) { return run_lines(next); },
-      .read_at_once = [this](const std::vector<PlannedRead>& reads) { return read_at_once(reads); },
-      .words = given.texts,
+      .read_at_once = [this](const std::vector<Invocation>& reads) { return read_at_once(reads); },
+      .given = std::move(given),
       // Not for commands that this one runs.
-      .suspension = std::exchange(around_.suspension, nullptr),
-      .quoted = given.quoted,
-      .writes = command.writes};
+      .suspension = std::exchange(around_.suspension, nullptr)};
 }
 
 /// While a transaction is open, collects the command's operation instead of running it. nullopt:
 /// run the command.
-std::optional<int> Interpreter::collect(const Command& command, Context& cx) {
+std::optional<int> Interpreter::collect(Context& cx) {
   if (!cx.transaction.is_open()) return std::nullopt;
+  const auto& command = *cx.given.command;
   const bool takes_others = !cx.transaction.takes_only_operations();
   if (takes_others && command.allowed_in_transaction) return std::nullopt;
   // The name comes last: what follows addauth would be hidden.
   if (!command.plan && (!command.starts || command.writes))
-    throw ValueError(fmt::format(
-        "a transaction has create, set, delete and check, or get and ls{}, but not {}",
-        takes_others ? "; `exec` commits it, `discard` drops it" : "", cx.words.front()));
+    throw ValueError(
+        fmt::format("a transaction has create, set, delete and check, or get and ls{}, but not {}",
+                    takes_others ? "; `exec` commits it, `discard` drops it" : "", cx.given.name));
   if (cx.rehearsal) throw ValueError("in a transaction, use --dry-run with exec");
   if (!command.plan) {
-    collect_read(command, cx);
+    collect_read(cx);
     return status::ok;
   }
-  cx.transaction.add(command.operation(cx, {cx.words.begin() + 1, cx.words.end()}),
-                     as_words(cx.words));
+  cx.transaction.add(command.operation(cx), as_words(cx.given.words()));
   return status::ok;
 }
 
-Interpreter::Surroundings Interpreter::with_client(Client& client) const {
-  return {.services = around_.services,
-          .client = client,
-          .style = out_.style(),
-          .history = around_.history,
-          .current = around_.current,
-          .transaction = around_.transaction,
-          .background = around_.background,
-          .arguments = around_.arguments,
-          .start_in_background = around_.start_in_background};
+/// For commands that run with another client. It must not outlive this, and has its format.
+Interpreter Interpreter::inside(Client& client) const {
+  return {{.services = around_.services,
+           .client = client,
+           .style = out_.style(),
+           .history = around_.history,
+           .current = around_.current,
+           .transaction = around_.transaction,
+           .background = around_.background,
+           .arguments = around_.arguments,
+           .start_in_background = around_.start_in_background},
+          input_,
+          stop_};
 }
 
 /// Throws Error if the command's words are wrong, or it reads what no transaction can.
-void Interpreter::collect_read(const Command& command, const Context& cx) {
+void Interpreter::collect_read(const Context& cx) {
   JointReads tried(around_.client);
-  Interpreter inner(with_client(tried), input_, stop_);
-  auto own = inner.context_for(command, {.texts = cx.words, .quoted = cx.quoted}, nullptr);
-  command.start(own, {cx.words.begin() + 1, cx.words.end()});
+  auto inner = inside(tried);
+  auto own = inner.context_for(cx.given, nullptr);
+  cx.given.command->start(own);
   if (tried.size() == 0)
     throw ValueError(
-        fmt::format("{} cannot be used in a transaction, only get and ls read", cx.words.front()));
-  cx.transaction.add_read({.words = cx.words, .quoted = cx.quoted});
+        fmt::format("{} cannot be used in a transaction, only get and ls read", cx.given.name));
+  cx.transaction.add_read(cx.given);
 }
 
 /// Runs commands that read, in order, with the answers of one request. Returns the first failure.
-int Interpreter::read_at_once(const std::vector<PlannedRead>& reads) {
+int Interpreter::read_at_once(const std::vector<Invocation>& reads) {
   JointReads joint(around_.client);
-  Interpreter inner(with_client(joint), input_, stop_);
+  auto inner = inside(joint);
   inner.out_.redirect(out_.redirection());
   std::vector<Begun> begun;
-  for (const auto& [words, quoted] : reads) {
-    auto& one = begun.emplace_back(
-        inner.begun_with(*command_named(words.front()), {.texts = words, .quoted = quoted}));
-    one.sent = one.command->start(*one.context, {words.begin() + 1, words.end()});
+  begun.reserve(reads.size());
+  for (const auto& read : reads) {
+    begun.push_back({.context = std::make_unique<Context>(inner.context_for(read, nullptr))});
+    begun.back().sent = read.command->start(*begun.back().context);
   }
   joint.read(stop_);
   int first_failure = status::ok;
@@ -553,10 +539,10 @@ bool Interpreter::has_session() const {
   return state != SessionState::Closed && (state != SessionState::AuthFailed || unaware_);
 }
 
-int Interpreter::unknown_command(const std::vector<std::string>& words) {
+int Interpreter::unknown_command(const Invocation& given) {
   constexpr std::size_t longest_shown = 500;
-  const auto& typed = words.front();
-  const auto name = typed.size() > longest_shown ? typed.substr(0, longest_shown) + "…" : typed;
+  const auto name =
+      given.name.size() > longest_shown ? given.name.substr(0, longest_shown) + "…" : given.name;
   if (speaks_as_zkcli()) {
     const auto version = mimicked_zkcli(around_.services.settings);
     out_.err(zkcli_usage(version));
@@ -564,7 +550,7 @@ int Interpreter::unknown_command(const std::vector<std::string>& words) {
       out_.err_line("Command not found: Command not found {}", name);
     return is_drop_in() ? status::program_not_found : status::usage;
   }
-  const auto line = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_shown);
+  const auto line = fmt::format("{}", fmt::join(given.words(), " ")).substr(0, longest_shown);
   const auto similar = is_drop_in() ? std::vector<std::string>() : suggested_commands(line);
   report_error(
       out_, UsageError(fmt::format(
@@ -591,86 +577,69 @@ int Interpreter::not_connected() {
   return result;
 }
 
-bool Interpreter::has_halves(const Command& command, const Words& words) const {
-  const auto arguments = std::span(words.texts).subspan(1);
-  const auto data = data_flags(input_, words.quoted);
-  return command.starts && !requests_help(command, arguments, data) &&
-         !requests_dry_run(command, arguments, data) && !may_choose_format(arguments) &&
+bool Interpreter::has_halves(const Invocation& given) const {
+  return given.command && given.command->starts && !given.requests_help() &&
+         !given.requests_dry_run() && !given.may_choose_format() &&
          !around_.services.settings.timing && !around_.transaction.get().is_open();
 }
 
-/// A line of which nothing has been sent yet.
-Interpreter::Begun Interpreter::begun_with(const Command& command, const Words& words) {
-  return {.command = &command,
-          .context = std::make_unique<Context>(context_for(command, words, nullptr))};
-}
-
-/// As begin_line, but reports how it ended instead of finishing the line. `is_kept`: in the
-/// history.
-int Interpreter::begin(const std::string& line, bool is_kept, std::optional<Begun>& begun) {
+std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line, bool is_kept) {
+  std::optional<Begun> begun(std::in_place);
   begin_command({});
-  return reporting(out_, [&] {
-    if (input_ == Input::Terminal && (job_of(line) || typed_commands(line).size() > 1))
+  out_.gather(&begun->output);
+  const int result = reporting(out_, [&] {
+    std::optional<Invocation> given;
+    if (input_ != Input::Terminal || !(job_of(line) || typed_commands(line).size() > 1)) {
+      const auto typed = parsed(line);
+      if (!typed.words.empty() && !typed.redirects()) given = invocation_of(typed.words);
+    }
+    if (!given || !has_halves(*given)) {
+      out_.gather(nullptr);
+      begun.reset();
       return status::ok;
-    auto typed = parsed(line);
-    const auto words = words_of(std::move(typed.words));
-    const Command* command = words.texts.empty() ? nullptr : command_named(words.texts.front());
-    if (!command || typed.redirects() || !has_halves(*command, words)) return status::ok;
-    begun = begun_with(*command, words);
+    }
     if (is_kept) remember(line);
-    begin_command(command->name);
+    const auto& command = *given->command;
+    begin_command(command.name);
     if (!has_session()) return not_connected();
+    begun->context = std::make_unique<Context>(context_for(std::move(*given), nullptr));
     try {
-      refuse(*command);
-      begun->sent = command->start(*begun->context, {words.texts.begin() + 1, words.texts.end()});
+      refuse(command);
+      begun->sent = command.start(*begun->context);
     } catch (const Error& error) {
-      return explain_error(*command, words.texts, error);
+      return explain_error(begun->context->given, error);
     }
     return status::ok;
   });
-}
-
-std::optional<Interpreter::Begun> Interpreter::begin_line(const std::string& line) {
-  std::optional<Begun> begun;
-  const int result = begin(line, true, begun);
-  if (result == status::ok) return begun;
-  if (!begun) begun.emplace();
-  begun->sent = finish(result);
+  out_.gather(nullptr);
+  if (!begun) return begun;
+  if (result != status::ok) begun->sent = result;
+  begun->reported = out_.place_shown();
   return begun;
 }
 
-int Interpreter::finish_begun(const Begun& begun) {
-  begin_command(begun.command->name);
+int Interpreter::answer_of(const Begun& begun) {
+  if (!begun.sent.is_pending()) return begun.sent.finish();
+  begin_command(begun.context->given.command->name);
   return reporting(out_, [&] {
     try {
       return begun.sent.finish();
     } catch (const Error& error) {
-      return explain_error(*begun.command, begun.context->words, error);
+      return explain_error(begun.context->given, error);
     }
   });
 }
 
-int Interpreter::finish_line(const Begun& begun) {
-  if (!begun.sent.is_pending()) return begun.sent.finish();
-  return finish(finish_begun(begun));
-}
-
 int Interpreter::run_lines(const NextLine& next) {
   constexpr std::size_t most_in_flight = 256;
-  struct InFlight {
-    Begun begun;
-    std::vector<OutputQueue::Chunk> output;  ///< printed when it was sent
-  };
-  std::deque<InFlight> flight;
+  std::deque<Begun> flight;
   int first_failure = status::ok;
   const auto note = [&](int result) {
     if (first_failure == status::ok) first_failure = result;
   };
   const auto check_stop = [&] {
     if (!stop_.stop_requested()) return;
-    const auto writes = std::ranges::count_if(
-        flight, [](const InFlight& line) { return line.begun.command->writes; });
-    if (writes > 0)
+    if (const auto writes = std::ranges::count_if(flight, &Begun::writes); writes > 0)
       out_.err_line_regardless(
           fmt::format("{} sent but not answered, and may still be applied",
                       counted_were(static_cast<std::size_t>(writes), "write")));
@@ -681,26 +650,20 @@ int Interpreter::run_lines(const NextLine& next) {
     const auto first = std::move(flight.front());
     flight.pop_front();
     queue().add(first.output, stop_);
-    note(finish_begun(first.begun));
+    note(answer_of(first));
   };
   while (const auto line = next()) {
     check_stop();
-    InFlight sent;
-    std::optional<Begun> begun;
-    out_.gather(&sent.output);
-    const int result = begin(*line, false, begun);
-    out_.gather(nullptr);
+    auto begun = begin_line(*line, false);
     if (begun && begun->sent.is_pending()) {
-      sent.begun = std::move(*begun);
-      flight.push_back(std::move(sent));
+      flight.push_back(std::move(*begun));
       if (flight.size() == most_in_flight) finish_first();
       continue;
     }
     while (!flight.empty()) finish_first();
-    queue().add(sent.output, stop_);
-    const int ended = result != status::ok ? result
-                      : begun              ? finish_begun(*begun)
-                                           : reporting(out_, [&] { return execute_line(*line); });
+    if (begun) queue().add(begun->output, stop_);
+    const int ended =
+        begun ? answer_of(*begun) : reporting(out_, [&] { return execute_line(*line); });
     note(ended);
     if (ended != status::no_connection) continue;
     // Each of the others would wait for a connection as long.
@@ -711,10 +674,9 @@ int Interpreter::run_lines(const NextLine& next) {
   return first_failure;
 }
 
-int Interpreter::execute_redirected(const CommandLine& line, const Words& words) {
-  const Command* const command = command_named(words.texts.front());
-  const bool known = command != nullptr;
-  if (known && around_.transaction.get().is_open() && !command->allowed_in_transaction)
+int Interpreter::execute_redirected(const CommandLine& line, const Invocation& given) {
+  const bool known = given.command != nullptr;
+  if (known && around_.transaction.get().is_open() && !given.command->allowed_in_transaction)
     throw ValueError("in a transaction, only the output of exec can be redirected");
   auto redirection = out_.redirection();
   std::optional<OutputFile> errors;
@@ -725,15 +687,15 @@ int Interpreter::execute_redirected(const CommandLine& line, const Words& words)
     redirection.error_fd = [&] { return errors->fd(); };
     redirection.errors_elsewhere = true;
   } else if (!known) {
-    return unknown_command(words.texts);
+    return unknown_command(given);
   }
-  const int result = known ? execute_into(line, words, std::move(redirection))
-                           : execute_inside(words, stop_, std::move(redirection));
+  const int result = known ? execute_into(line, given, std::move(redirection))
+                           : execute_inside(given, stop_, std::move(redirection));
   return errors ? errors->finish(result) : result;
 }
 
 /// `redirection` is what holds without the line's results.
-int Interpreter::execute_into(const CommandLine& line, const Words& words,
+int Interpreter::execute_into(const CommandLine& line, const Invocation& given,
                               Redirection redirection) {
   const bool both = line.errors.kind == RedirectTo::Kind::Results;
   const auto into = [&](auto& target) {
@@ -749,12 +711,12 @@ int Interpreter::execute_into(const CommandLine& line, const Words& words,
   };
   if (line.to.is_file()) {
     OutputFile file(line.to.target, line.to.kind == RedirectTo::Kind::Append, stop_);
-    return file.finish(execute_inside(words, stop_, into(file)));
+    return file.finish(execute_inside(given, stop_, into(file)));
   }
   if (line.to.kind == RedirectTo::Kind::Program) {
     OutputProgram program(program_plan(line.to.target));
     program.start();
-    const auto ends = program.finish(execute_inside(words, program.stop(), into(program)));
+    const auto ends = program.finish(execute_inside(given, program.stop(), into(program)));
     return ends.command != status::ok ? ends.command : ends.program;
   }
   if (both) {
@@ -768,25 +730,26 @@ int Interpreter::execute_into(const CommandLine& line, const Words& words,
     redirection.error_fd = write ? redirection.fd : [] { return STDOUT_FILENO; };
     redirection.errors_elsewhere = true;
   }
-  return execute_inside(words, stop_, std::move(redirection));
+  return execute_inside(given, stop_, std::move(redirection));
 }
 
-int Interpreter::execute_with_pager(const std::string& pager, const Words& words) {
+int Interpreter::execute_with_pager(const std::string& pager, const Invocation& given) {
   Pager pages(program_plan(pager));
   auto redirection = out_.redirection();
   redirection.write = [&](std::string_view bytes) { pages.write(bytes); };
   redirection.terminal = true;
   if (!redirection.errors_elsewhere)
     redirection.error = [&](std::string_view bytes) { return pages.keep_error(bytes); };
-  return pages.finish(execute_inside(words, pages.stop(), std::move(redirection)));
+  return pages.finish(execute_inside(given, pages.stop(), std::move(redirection)));
 }
 
 /// Runs a command whose results are redirected; reports errors.
-int Interpreter::execute_inside(const Words& words, const std::stop_token& stop, Redirection to) {
+int Interpreter::execute_inside(const Invocation& given, const std::stop_token& stop,
+                                Redirection to) {
   around_.suspension.reset();  // a program has the results or the terminal
   Interpreter inner(around_, input_, stop);
   inner.out_.redirect(std::move(to));
-  const int result = reporting(inner.out_, [&] { return inner.execute(words); });
+  const int result = reporting(inner.out_, [&] { return inner.execute(given); });
   quit_ = quit_ || inner.quit_;
   output_refused_ = output_refused_ || inner.output_refused_;
   return result;
@@ -803,20 +766,19 @@ OutputProgram::Plan Interpreter::program_plan(const std::string& line) const {
           .stop = stop_};
 }
 
-/// The pager for the command's results; nullopt: none. `words` are the command's arguments.
-std::optional<std::string> Interpreter::pager_for(const Command& command,
-                                                  const std::vector<std::string>& words,
-                                                  const std::vector<bool>& quoted) const {
+/// The pager for the command's results; nullopt: none.
+std::optional<std::string> Interpreter::pager_for(const Invocation& given) const {
   const bool screen = input_ == Input::Terminal && !around_.background && !out_.redirected() &&
                       out_.style().out_is_terminal && terminal_can_redraw();
   const auto lists = [&] {
+    const auto& command = *given.command;
     const auto arguments = command.arguments();
     bool endless = false;
-    for (const auto& given : given_words(arguments, words, quoted).options)
+    for (const auto& option : given_words(arguments, given.arguments, given.data()).options)
       for (const auto name : command.endless)
-        endless = endless || std::ranges::count(given.option->names, name) > 0;
-    return (command.pages && !endless) || requests_help(command, words, quoted) ||
-           (command.writes && requests_dry_run(command, words, quoted));
+        endless = endless || std::ranges::count(option.option->names, name) > 0;
+    return (command.pages && !endless) || given.requests_help() ||
+           (command.writes && given.requests_dry_run());
   };
   if (!screen || !lists()) return std::nullopt;
   return pager_line(around_.services.settings.value("pager"));

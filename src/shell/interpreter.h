@@ -54,23 +54,27 @@ class Interpreter {
   int edit_line(std::string& line);
   /// A line whose request has been sent.
   struct Begun {
-    const Command* command = nullptr;
     std::unique_ptr<Context> context{};  ///< null if nothing was sent
     Sent sent{status::ok};
+    std::vector<OutputQueue::Chunk> output{};  ///< what it printed so far
+    bool reported = false;                     ///< its failure was, with its place
+
+    bool writes() const { return context && context->given.command->writes; }
   };
   /// The first half of run_line, for commands that have halves: sends the request and returns at
-  /// once. A failure is printed, and its status is in the result. nullopt: use run_line, after
-  /// finishing all lines begun before.
-  std::optional<Begun> begin_line(const std::string& line);
-  /// The second half: blocks until the answer arrives; returns the exit status.
-  int finish_line(const Begun& begun);
+  /// once. A failure is in the output, and its status in the result. nullopt: use run_line, after
+  /// finishing all lines begun before. `is_kept`: in the history.
+  std::optional<Begun> begin_line(const std::string& line, bool is_kept);
+  /// The second half: blocks until the answer arrives; returns the exit status. What it prints
+  /// comes behind `output`, which the caller prints.
+  int finish_line(const Begun& begun) { return finish(answer_of(begun)); }
   /// Blocks until the kernel has accepted all that was printed; if it has not, the shell must exit.
   void await_accepted();
   /// The output of all lines.
   Output& output() { return out_; }
   OutputQueue& queue() { return around_.services.queue; }
   Client& client() { return around_.client; }
-  /// Runs a command given as words.
+  /// Runs a command that is not given as a line.
   int run_words(const std::vector<std::string>& words);
   /// Runs lines of another command's until there are no more, or no connection, with many requests
   /// in flight, and prints their results in order; reports failures. Returns the first failure's
@@ -89,40 +93,30 @@ class Interpreter {
   std::shared_ptr<Lock> lost_lock() const;
 
  private:
-  /// A line's words; `quoted` has a flag for each of them, or is empty.
-  struct Words {
-    std::vector<std::string> texts;
-    std::vector<bool> quoted{};
-  };
-  static Words words_of(std::vector<Word> split);
-
-  Begun begun_with(const Command& command, const Words& words);
-  int begin(const std::string& line, bool is_kept, std::optional<Begun>& begun);
-  int finish_begun(const Begun& begun);
+  int answer_of(const Begun& begun);
   int execute_line(const std::string& line);
   void begin_command(std::string_view name);
   CommandLine parsed(const std::string& line) const;
+  Invocation invocation_of(const std::vector<std::string>& words,
+                           const std::vector<bool>& quoted = {}) const;
+  Invocation invocation_of(const std::vector<Word>& words) const;
   void explain_literal(const std::string& line, const std::vector<Word>& words);
-  int explain_error(const Command& command, const std::vector<std::string>& words,
-                    const Error& caught);
-  bool report_usage_as_zkcli(const Command& command, const std::vector<std::string>& words,
-                             const UsageError& error);
-  Context context_for(const Command& command, const Words& given, DryRun* dry_run);
-  bool has_halves(const Command& command, const Words& words) const;
-  int execute(const Words& given);
-  int execute_redirected(const CommandLine& line, const Words& words);
-  int execute_into(const CommandLine& line, const Words& words, Redirection redirection);
-  int execute_inside(const Words& words, const std::stop_token& stop, Redirection to);
-  int execute_with_pager(const std::string& pager, const Words& words);
+  int explain_error(const Invocation& given, const Error& caught);
+  bool report_usage_as_zkcli(const Invocation& given, const UsageError& error);
+  Context context_for(Invocation given, DryRun* dry_run);
+  bool has_halves(const Invocation& given) const;
+  int execute(const Invocation& given);
+  int execute_redirected(const CommandLine& line, const Invocation& given);
+  int execute_into(const CommandLine& line, const Invocation& given, Redirection redirection);
+  int execute_inside(const Invocation& given, const std::stop_token& stop, Redirection to);
+  int execute_with_pager(const std::string& pager, const Invocation& given);
   OutputProgram::Plan program_plan(const std::string& line) const;
-  std::optional<std::string> pager_for(const Command& command,
-                                       const std::vector<std::string>& words,
-                                       const std::vector<bool>& quoted) const;
-  int run_command(const Command& command, const Words& given);
-  std::optional<int> collect(const Command& command, Context& cx);
-  void collect_read(const Command& command, const Context& cx);
-  int read_at_once(const std::vector<PlannedRead>& reads);
-  Surroundings with_client(Client& client) const;
+  std::optional<std::string> pager_for(const Invocation& given) const;
+  int run_command(const Invocation& given);
+  std::optional<int> collect(Context& cx);
+  void collect_read(const Context& cx);
+  int read_at_once(const std::vector<Invocation>& reads);
+  Interpreter inside(Client& client) const;
   void remember(const std::string& line);
   std::optional<std::string> job_of(const std::string& line) const;
   void start_job(const std::string& line) const;
@@ -138,9 +132,8 @@ class Interpreter {
   bool has_session() const;
   /// Whether zksh runs in the place of zkCli.
   bool is_drop_in() const { return around_.services.settings.drop_in; }
-  const Command* command_of(const std::string& typed) const;
-  bool refuse_as_zkcli(const Command& command, const std::vector<std::string>& arguments);
-  int unknown_command(const std::vector<std::string>& words);
+  bool refuse_as_zkcli(const Invocation& given);
+  int unknown_command(const Invocation& given);
   int not_connected();
 
   Surroundings around_;

@@ -37,17 +37,15 @@ constexpr std::size_t most_bytes = 8U << 20U;
 /// The longest time from an answer to the printing of its result.
 constexpr std::chrono::milliseconds longest_delay{20};
 
-/// A line whose request has been sent, and its output so far.
+/// A line whose request has been sent.
 struct InFlight {
   std::size_t number = 0;
-  std::string line;
+  std::size_t bytes = 0;  ///< its length
   Interpreter::Begun begun;
   std::size_t in_flight = 0;    ///< lines, with this one
   Clock::time_point sent_at{};  ///< about
-  Chunks output{};
-  bool reported = false;  ///< its failure was reported, with its place
 
-  bool writes() const { return begun.command && begun.command->writes; }
+  bool writes() const { return begun.writes(); }
   std::optional<int> code(const Monitor::Held& held) const { return begun.sent.code(held); }
 };
 
@@ -95,7 +93,7 @@ class Pipeline {
       keep_pace();
       if (is_full()) make_room();
       if (goes_on())
-        begin(std::move(line));
+        begin(line);
       else
         left_out_ = number_;
     }
@@ -112,27 +110,24 @@ class Pipeline {
   }
 
   /// Sends a line, or runs it after all before it if its command has no halves.
-  void begin(std::string line) {
+  void begin(const std::string& line) {
     // While nothing can be sent, do not hold back results.
     const auto state = interpreter_.client().current_state();
     if (state != SessionState::Connected && !flight_.empty()) finish_all();
-    InFlight next{.number = number_, .line = std::move(line), .begun = {}};
-    out_.set_place({name_, next.number});
-    out_.gather(&next.output);
-    auto begun = interpreter_.begin_line(next.line);
-    out_.gather(nullptr);
+    out_.set_place({name_, number_});
+    auto begun = interpreter_.begin_line(line, true);
     if (!begun) {
       finish_all();
-      if (goes_on()) run_alone(next.line);
+      if (goes_on()) run_alone(line);
       return;
     }
-    next.begun = std::move(*begun);
-    next.reported = out_.place_shown();
-    if (!next.begun.sent.is_pending()) cut_off_by(next.begun.sent.finish());
-    bytes_ += next.line.size();
-    next.in_flight = flight_.size() + 1;
-    next.sent_at = Clock::now();
-    flight_.push_back(std::move(next));
+    if (!begun->sent.is_pending()) cut_off_by(begun->sent.finish());
+    bytes_ += line.size();
+    flight_.push_back({.number = number_,
+                       .bytes = line.size(),
+                       .begun = std::move(*begun),
+                       .in_flight = flight_.size() + 1,
+                       .sent_at = Clock::now()});
   }
 
   void run_alone(const std::string& line) {
@@ -203,15 +198,15 @@ class Pipeline {
 
   /// Its output follows what was printed when it was sent.
   void finish_first() {
-    const auto first = std::move(flight_.front());
+    auto first = std::move(flight_.front());
     flight_.pop_front();
-    bytes_ -= first.line.size();
+    bytes_ -= first.bytes;
     window_.learn(first.in_flight, Clock::now() - first.sent_at);
-    std::ranges::move(first.output, std::back_inserter(finished_output_));
+    std::ranges::move(first.begun.output, std::back_inserter(finished_output_));
     out_.set_place({name_, first.number});
     out_.gather(&finished_output_);
     const int result = was_lost(first) ? ask_again(first) : interpreter_.finish_line(first.begun);
-    count(first.number, result, first.reported || out_.place_shown());
+    count(first.number, result, first.begun.reported || out_.place_shown());
     out_.gather(nullptr);
   }
 

@@ -18,7 +18,9 @@ void options_fuzz(std::string_view bytes) {
     declared.parse(words);
     require(declared.surplus().size() <= words.size(), "no words are made up");
   });
-  requests_dry_run(*command, words);
+  auto line = words;
+  line.emplace(line.begin(), command->name);
+  Invocation(zksh::Input::Text, line).requests_dry_run();
   for (const auto& word : words) {
     command_named(word);
     require(suggested_commands(word).size() <= 4, "few commands are named");

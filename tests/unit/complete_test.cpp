@@ -44,6 +44,8 @@ std::vector<std::string> texts_of(const Candidates& candidates) {
   return texts;
 }
 
+Invocation invocation(const std::vector<std::string>& words) { return {Input::Terminal, words}; }
+
 /// The candidates for the last word; words are split at blanks.
 std::vector<std::string> at_the_end_of(const std::string& line, const std::string& current = "/") {
   std::vector<std::string> words{""};
@@ -52,7 +54,7 @@ std::vector<std::string> at_the_end_of(const std::string& line, const std::strin
       words.back() += c;
     else if (!words.back().empty())
       words.emplace_back();
-  return texts_of(complete_command(words, {.nodes = tree, .current = current}));
+  return texts_of(complete_command(invocation(words), {.nodes = tree, .current = current}));
 }
 
 /// The line after a Tab at its end, or where the ^ is.
@@ -144,11 +146,12 @@ TEST(Complete, LocksThatThisShellHas) {
   const CompletionSources sources{.nodes = tree, .held_locks = [] {
                                     return std::vector<std::string>{"/locks/b", "/locks/a"};
                                   }};
-  EXPECT_THAT(texts_of(complete_command({"unlock", ""}, sources)),
+  EXPECT_THAT(texts_of(complete_command(invocation({"unlock", ""}), sources)),
               ElementsAre("/locks/a", "/locks/b"));
-  EXPECT_THAT(texts_of(complete_command({"unlock", "/locks/b", "/locks/a"}, sources)),
+  EXPECT_THAT(texts_of(complete_command(invocation({"unlock", "/locks/b", "/locks/a"}), sources)),
               ElementsAre("/locks/a"));
-  EXPECT_THAT(texts_of(complete_command({"unlock", "/app/c"}, sources)), ElementsAre("/app/config"))
+  EXPECT_THAT(texts_of(complete_command(invocation({"unlock", "/app/c"}), sources)),
+              ElementsAre("/app/config"))
       << "a contender's node";
 }
 
@@ -242,7 +245,7 @@ TEST(CompleteLine, DoesNothingWhereItCouldBeWrong) {
 }
 
 TEST(Complete, WithoutASourceThereAreNoPaths) {
-  EXPECT_THAT(texts_of(complete_command({"get", "/a"}, {})), IsEmpty());
+  EXPECT_THAT(texts_of(complete_command(invocation({"get", "/a"}), {})), IsEmpty());
 }
 
 TEST(Complete, AnInvocationNamesItsServer) {
