@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "client/client.h"
+#include "client/node_path.h"
 #include "command/command.h"
 #include "command/screen.h"
 #include "ensemble/server_command.h"
@@ -66,8 +67,8 @@ std::vector<Row> rows_by_path(const SessionSurvey& words, const std::string& und
   return rows;
 }
 
-/// The items, or where `columns` is not 0, as many of them as fit, at least one, and how many more
-/// there are. They are escaped.
+/// The items, escaped; if `columns` is not 0, only as many as fit, at least one, and the number of
+/// the others.
 std::string listed(const std::vector<std::string>& items, std::size_t columns,
                    const std::string& mark) {
   if (columns == 0) return escape_for_terminal(fmt::format("{}", fmt::join(items, ", ")));
@@ -159,11 +160,6 @@ class WatchTable {
   std::size_t what_ = 0;
 };
 
-void print_table(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
-                 bool by_path) {
-  cx.out.lines(WatchTable(words, rows, by_path).lines(result_columns(cx.out), cut_mark()));
-}
-
 void print_plain(Context& cx, const SessionSurvey& words, const std::vector<Row>& rows,
                  bool by_path) {
   for (const auto& row : rows)
@@ -207,7 +203,7 @@ int run(Context& cx, const Args& a) {
   else if (cx.out.plain())
     print_plain(cx, words, rows, a.by_path);
   else if (!rows.empty())
-    print_table(cx, words, rows, a.by_path);
+    cx.out.lines(WatchTable(words, rows, a.by_path).lines(result_columns(cx.out), cut_mark()));
   const int result = report_failures(cx, words);
   if (rows.empty() && !cx.out.plain() && !cx.out.json() && result == status::ok)
     cx.out.err_line("no session watches {}",

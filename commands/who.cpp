@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "client/node_path.h"
 #include "command/command.h"
 #include "command/prose.h"
 #include "ensemble/server_command.h"
@@ -240,10 +241,6 @@ void declare(Options& o, Args& a) {
   declare_patience(o, a.timeout, "5s");
 }
 
-std::optional<std::int64_t> session_in(const std::string& text) {
-  return text.starts_with("0x") ? std::optional(parse_session_id(text, "who")) : std::nullopt;
-}
-
 /// Prints what is known of a session or a node in the output format.
 template <class Account>
 void print(Context& cx, const Account& account) {
@@ -261,26 +258,29 @@ struct Target {
   std::string path{};
 };
 
-std::vector<Target> targets_of(Context& cx, const std::vector<std::string>& words) {
-  std::vector<Target> targets;
-  for (const auto& word : words) {
-    if (const auto session = session_in(word)) {
-      targets.push_back({.session = session});
-      continue;
-    }
-    for (auto& path : cx.resolve_all({word})) targets.push_back({.path = std::move(path)});
-  }
-  return targets;
-}
-
 class Report {
  public:
   Report(Context& cx, const Args& a) : cx_(cx), args_(a) {}
 
-  /// Returns the exit status. Throws ZkError if there is no such node.
-  int print_target(const Target& target) {
-    return target.session ? print_session(*target.session) : print_node(target.path);
+  /// Prints it; returns the exit status.
+  int print_session(std::int64_t session) {
+    const auto account = account_of(words(), session);
+    begin_next();
+    print(cx_, account);
+    return account.alive && !*account.alive ? status::failure : status::ok;
   }
+
+  /// The same; throws ZkError if there is no such node.
+  int print_node(const std::string& path) {
+    const auto stat = cx_.client.exists(path, Watch::none(), cx_.stop);
+    if (!stat) throw ZkError(code::no_node, path);
+    const auto whole = whole_path(parse_connect_string(cx_.client.server()).chroot, path);
+    const auto account = account_of(words(), path, whole, *stat);
+    begin_next();
+    print(cx_, account);
+    return status::ok;
+  }
+
   /// Reports the servers that did not answer.
   int end() const { return words_ ? report_failures(cx_, *words_) : status::ok; }
 
@@ -291,23 +291,6 @@ class Report {
       words_.emplace(servers_to_ask(cx_), std::vector<std::string>{"cons", "dump", "wchc"},
                      patience_of(args_.timeout, std::chrono::seconds(5)), cx_.stop);
     return *words_;
-  }
-
-  int print_session(std::int64_t session) {
-    const auto account = account_of(words(), session);
-    begin_next();
-    print(cx_, account);
-    return account.alive && !*account.alive ? status::failure : status::ok;
-  }
-
-  int print_node(const std::string& path) {
-    const auto stat = cx_.client.exists(path, Watch::none(), cx_.stop);
-    if (!stat) throw ZkError(code::no_node, path);
-    const auto whole = whole_path(parse_connect_string(cx_.client.server()).chroot, path);
-    const auto account = account_of(words(), path, whole, *stat);
-    begin_next();
-    print(cx_, account);
-    return status::ok;
   }
 
   void begin_next() {
@@ -326,14 +309,20 @@ int run(Context& cx, const Args& a) {
   if (a.targets.empty()) {
     cx.client.await_connection("", cx.stop);
     targets.push_back({.session = cx.client.session_id()});
-  } else {
-    targets = targets_of(cx, a.targets);
+  }
+  for (const auto& word : a.targets) {
+    if (word.starts_with("0x")) {
+      targets.push_back({.session = parse_session_id(word, "who")});
+      continue;
+    }
+    for (auto& path : cx.resolve_all({word})) targets.push_back({.path = std::move(path)});
   }
   NodeFailures failures(cx);
   for (const auto& target : targets) {
     const auto print = [&] {
-      if (const int result = report.print_target(target); result != status::ok)
-        failures.note(result);
+      const int result =
+          target.session ? report.print_session(*target.session) : report.print_node(target.path);
+      if (result != status::ok) failures.note(result);
     };
     if (targets.size() > 1)
       failures.during(print);

@@ -69,7 +69,7 @@ class ValueError : public UsageError {
 };
 
 /// A wait was ended by Ctrl-C, a signal or quit. What was already sent may still take effect. The
-/// message may be empty: whoever interrupted knows why.
+/// message may be empty: the user knows the reason.
 class Cancelled : public Error {
  public:
   Cancelled() : Error("", status::signal_base + 2) {}

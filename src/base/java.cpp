@@ -64,11 +64,6 @@ std::string id_of_system() {
   return id;
 }
 
-std::string custom_id(std::int64_t offset) {
-  const auto minutes = std::abs(offset) / 60;
-  return fmt::format("GMT{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
-}
-
 Zone fixed_zone(const std::string& name, std::int64_t offset) {
   return {.standard = name, .daylight = name, .offset = offset};
 }
@@ -111,7 +106,10 @@ std::optional<Zone> custom_zone(std::string_view id) {
 Zone zone_of_unknown_id() {
   const std::int64_t offset = -timezone;  // whole minutes, as in Java
   if (std::abs(offset) < 60 || std::abs(offset) >= 86400) return fixed_zone("GMT", 0);
-  return fixed_zone(custom_id(offset), offset / 60 * 60);
+  const auto minutes = std::abs(offset) / 60;
+  return fixed_zone(
+      fmt::format("GMT{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60),
+      offset / 60 * 60);
 }
 
 Zone find_zone() {

@@ -16,8 +16,8 @@
 namespace zksh {
 
 /// While an instance lives, its thread must not wait for another thread. The C client's threads,
-/// which deliver answers and events, have one: whoever closes that client joins them. Functions
-/// that can block call `refuse`, so that a mistake shows at the first call, and not only when two
+/// which deliver answers and events, have one, since closing that client joins them. Functions that
+/// can block call `refuse`, so that a mistake shows at the first call, and not only when two
 /// threads happen to deadlock.
 class NoWaiting {
  public:

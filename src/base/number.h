@@ -42,7 +42,7 @@ std::string counted(std::size_t count, std::string_view noun);
 std::string counted_were(std::size_t count, std::string_view noun);
 /// "34 B", "1.2 KiB", "5.0 MiB".
 std::string size_text(std::int64_t bytes);
-/// A decimal number at the begin of a text, and what follows it.
+/// A decimal number at the beginning of a text, and what follows it.
 struct LeadingDecimal {
   double number = 0;
   std::string_view rest;

@@ -141,7 +141,7 @@ std::string_view secret_of_digest(std::string_view line, std::span<const std::st
   return may_begin_command(line, words, at) ? secret : std::string_view();
 }
 
-/// Whether anything that a secret stands behind is in the line. Every start asks this of each word.
+/// Whether the line has any text that a secret may follow. Every start asks this of each argument.
 bool may_have_secrets(std::string_view line) {
   return std::ranges::any_of(std::array{"auth", "digest", "super"}, [&](std::string_view mark) {
     return std::search(line.begin(), line.end(), mark.begin(), mark.end(),

@@ -83,10 +83,10 @@ std::string short_age(std::int64_t milliseconds) {
   return fmt::format("{}y{:03}d", days / 365, days % 365);
 }
 
-std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
+std::string time_of_day(std::int64_t milliseconds) {
+  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
   std::tm here{};
-  localtime_r(&now, &here);
+  localtime_r(&seconds, &here);
   return fmt::format("{:02}:{:02}:{:02}", here.tm_hour, here.tm_min, here.tm_sec);
 }
 

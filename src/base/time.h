@@ -55,14 +55,14 @@ std::string short_time(std::chrono::nanoseconds time);
 /// "2.1s", "41s", "12m05s", "5h07m", "3d02h", "1y035d"; "0.0s" if negative.
 std::string short_age(std::int64_t milliseconds);
 
-/// The local time now: "14:06:22".
-std::string time_of_day();
 /// Formats milliseconds since 1970: "2026-11-23T13:41:50.224Z"; nullopt outside the years 1970 to
 /// 9999.
 std::optional<std::string> iso_time(std::int64_t milliseconds);
 
 /// Milliseconds since 1970, by this machine's clock.
 std::int64_t wall_clock_now();
+/// A local time, of the present by default: "14:06:22".
+std::string time_of_day(std::int64_t milliseconds = wall_clock_now());
 
 /// The distribution of durations. All 0 if there are none.
 struct Spread {

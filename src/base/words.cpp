@@ -49,23 +49,16 @@ std::size_t closing_of(std::string_view text, std::size_t begin) {
 constexpr std::size_t columns_before = 48;  // of a long line, shown before and after the error
 constexpr std::size_t columns_after = 24;
 
-/// The offset of the `count`th code point before `at`, or of the line's beginning.
-std::size_t step_back(std::string_view line, std::size_t at, std::size_t count) {
-  for (; count > 0 && at > 0; --count) at = character_begin(line, at - 1);
-  return at;
-}
-
-std::size_t step_forward(std::string_view line, std::size_t at, std::size_t count) {
-  for (; count > 0 && at < line.size(); --count) at += decode_utf8(line, at).length;
-  return at;
-}
-
 /// The message, with the line and a caret at byte `at` below it; without the line if it contains a
 /// secret.
 UsageError pointing(std::string_view message, std::string_view line, std::size_t at) {
   if (mask_secrets(line)) return UsageError(std::string(message));
-  const auto begin = step_back(line, at, columns_before);
-  const auto end = step_forward(line, at, columns_after);
+  auto begin = at;
+  for (auto left = columns_before; left > 0 && begin > 0; --left)
+    begin = character_begin(line, begin - 1);
+  auto end = at;
+  for (auto left = columns_after; left > 0 && end < line.size(); --left)
+    end += decode_utf8(line, end).length;
   std::string before = begin > 0 ? "…" : "";
   before += escape_for_terminal(line.substr(begin, at - begin));
   std::string after = escape_for_terminal(line.substr(at, end - at));
@@ -208,15 +201,13 @@ bool needs_quotes(char c) {
          c == '|' || c == '<' || c == '>';
 }
 
-bool may_be_bare(std::string_view text) {
+bool fits(std::string_view text, char quote) {
+  if (quote == '$') return true;
+  if (!is_shown(text)) return false;
+  if (quote != '\0') return text.find(quote) == npos;
   return !text.empty() && std::ranges::none_of(text, needs_quotes) &&
          std::string_view("\"'#!").find(text.front()) == npos && !text.starts_with("$'") &&
          text != "&" && text.find("&&") == npos;
-}
-
-bool fits(std::string_view text, char quote) {
-  if (quote == '$') return true;
-  return is_shown(text) && (quote == '\0' ? may_be_bare(text) : text.find(quote) == npos);
 }
 
 /// Whether the text contains $1, ${1}, $# or $@.

@@ -57,7 +57,7 @@ std::optional<TypedWords> split_typed(std::string_view line);
 struct WordPlace {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t opening = 0;  ///< the length of the quote at its begin; 0 for a bare word
+  std::size_t opening = 0;  ///< the length of its opening quote; 0 for a bare word
   bool open = false;        ///< its quote is not closed
 
   bool quoted() const { return opening > 0; }

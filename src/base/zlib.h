@@ -10,7 +10,7 @@
 
 namespace zksh {
 
-/// With which gzip's format begins (RFC 1952).
+/// The first bytes of gzip's format (RFC 1952).
 inline constexpr std::string_view gzip_magic("\x1f\x8b");
 
 enum class Compression { Gzip, Zlib };

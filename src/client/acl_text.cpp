@@ -158,6 +158,13 @@ std::string acl_text(const Acl& acl) {
   return text;
 }
 
+Acl without_hashes(Acl acl) {
+  for (auto& entry : acl)
+    if (const auto colon = entry.id.find(':'); entry.scheme == "digest" && colon < entry.id.size())
+      entry.id.replace(colon + 1, std::string::npos, "x");
+  return acl;
+}
+
 std::string perm_letters(int perms) {
   std::string text;
   for (const auto& [letter, bit] : letters)

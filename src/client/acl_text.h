@@ -34,6 +34,9 @@ std::optional<int> perms_of(std::string_view text);
 /// "scheme:id:perms,…", as parse_acl and setAcl read it.
 std::string acl_text(const Acl& acl);
 
+/// The same ACL, with x for the hash of each digest, or what was taken for one.
+Acl without_hashes(Acl acl);
+
 /// The letters of a permission mask, in zkCli's order: "cdrwa".
 std::string perm_letters(int perms);
 

@@ -26,19 +26,16 @@ ChangeStream::~ChangeStream() {
   for (const auto& path : options_.paths) client_.forget_watches(path, mailbox_);
 }
 
-/// Puts session events into the mailbox, in order with the watch events.
-void ChangeStream::hear(const Monitor::Held& held) {
-  const auto now = client_.state(held);
-  if (now == std::exchange(state_, now)) return;
-  (*mailbox_)(held).push_back({.path = {}, .state = now, .zxid = client_.last_zxid(held)});
-}
-
 std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
   client_.await_connection(options_.paths.front(), stop);
   server_ = client_.server();
   state_ = client_.current_state();
   listener_.emplace(client_.monitor(), [this](const Monitor::Held& held, const void* subject) {
-    if (!subject) hear(held);
+    if (subject) return;
+    // Puts session events into the mailbox, in order with the watch events.
+    const auto now = client_.state(held);
+    if (now == std::exchange(state_, now)) return;
+    (*mailbox_)(held).push_back({.path = {}, .state = now, .zxid = client_.last_zxid(held)});
   });
   constexpr int most_repeats = 10;  // an answer itself may be what ends the connection
   for (int repeats = 0;; ++repeats) {
@@ -51,7 +48,10 @@ std::vector<NodeChange> ChangeStream::begin(const std::stop_token& stop) {
     due_.clear();
     await_reconnection(client_, options_.paths.front(), began, stop);
     require_same_servers();
-    skip_events();
+    client_.monitor().with_lock([&](const Monitor::Held& held) {
+      (*mailbox_)(held).clear();
+      state_ = client_.state(held);
+    });
   }
   return present(stop);
 }
@@ -77,14 +77,6 @@ bool ChangeStream::set_up(const std::stop_token& stop) {
   return !client_.monitor().with_lock([&](const Monitor::Held& held) {
     return std::ranges::any_of(
         (*mailbox_)(held), [](const Event& event) { return event.type == Event::Type::Session; });
-  });
-}
-
-/// Forgets what has happened so far.
-void ChangeStream::skip_events() {
-  client_.monitor().with_lock([&](const Monitor::Held& held) {
-    (*mailbox_)(held).clear();
-    state_ = client_.state(held);
   });
 }
 
@@ -135,8 +127,10 @@ std::vector<NodeChange> ChangeStream::next(const std::stop_token& stop) {
     for (const auto& event : events) {
       if (event.type == Event::Type::Session)
         follow_session(event.state, event.zxid, changes, stop);
+      else if (options_.recursive)
+        watches_.note(event);
       else
-        note(event);
+        due_.push_back({.path = event.path, .event = event.type});
     }
     if (!lost_) catch_up(false, changes, stop);
   }
@@ -177,13 +171,6 @@ void ChangeStream::follow_session(SessionState state, std::int64_t zxid,
   lost_since_ = wall_clock_now();
   // The watches must see a lost connection, not an expired session, with which they would end.
   watches_.note({.path = {}, .state = SessionState::Connecting, .zxid = zxid});
-}
-
-void ChangeStream::note(const Event& event) {
-  if (options_.recursive)
-    watches_.note(event);
-  else
-    due_.push_back({.path = event.path, .event = event.type});
 }
 
 /// Reports what has changed since the last call; if the connection is lost meanwhile, the next call
@@ -268,11 +255,11 @@ void ChangeStream::report_events(bool missed, std::vector<NodeChange>& changes,
 /// lost meanwhile.
 bool ChangeStream::read(const std::stop_token& stop) {
   return ask_in_order(
-      due_, window_of(client_), [&](const Due& node) { return ask(node.path); },
-      [&](Due& node, Reading& reading) { return take(node, reading, stop); });
+      due_, window_of(client_), [&](const Due& node) { return send_reads(node.path); },
+      [&](Due& node, Reading& reading) { return receive(node, reading, stop); });
 }
 
-ChangeStream::Reading ChangeStream::ask(const std::string& path) {
+ChangeStream::Reading ChangeStream::send_reads(const std::string& path) {
   Reading reading;
   // The watch is set first, so that it sees what happens after the other answers.
   if (!options_.recursive) reading.stat = client_.start_exists(path, Watch::into(mailbox_));
@@ -281,7 +268,7 @@ ChangeStream::Reading ChangeStream::ask(const std::string& path) {
   return reading;
 }
 
-bool ChangeStream::take(Due& node, Reading& reading, const std::stop_token& stop) {
+bool ChangeStream::receive(Due& node, Reading& reading, const std::stop_token& stop) {
   Known found;
   int result = code::ok;
   if (reading.stat) {

@@ -116,22 +116,19 @@ class ChangeStream {
     Pending<Children> children{};
   };
 
-  void hear(const Monitor::Held& held);
   bool set_up(const std::stop_token& stop);
-  void skip_events();
   std::map<std::string, Stat> survey(const std::stop_token& stop);
   std::vector<NodeChange> present(const std::stop_token& stop);
   void require_same_servers();
   void await_events(const std::stop_token& stop);
   void follow_session(SessionState state, std::int64_t zxid, std::vector<NodeChange>& changes,
                       const std::stop_token& stop);
-  void note(const Event& event);
   void catch_up(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   bool note_differences(const std::stop_token& stop);
   void report_events(bool missed, std::vector<NodeChange>& changes, const std::stop_token& stop);
   bool read(const std::stop_token& stop);
-  Reading ask(const std::string& path);
-  bool take(Due& node, Reading& reading, const std::stop_token& stop);
+  Reading send_reads(const std::string& path);
+  bool receive(Due& node, Reading& reading, const std::stop_token& stop);
   void compare(Due node, bool missed, std::vector<NodeChange>& changes);
   void keep(const std::string& path, std::optional<Known> node);
 

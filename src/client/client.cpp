@@ -41,7 +41,7 @@ Reads Client::read_singly(const std::vector<ReadOp>& ops, const Watch& watch) {
       if (value) return (*value)(held).has_value();
       return listing ? (*listing)(held).has_value() : (*stat)(held).has_value();
     }
-    ReadResult take(const Monitor::Held& held) const {
+    ReadResult result(const Monitor::Held& held) const {
       if (stat) return {.code = (*stat)(held)->code, .stat = (*stat)(held)->value};
       if (value) {
         auto& [code, node, culprit] = *(*value)(held);
@@ -70,7 +70,7 @@ Reads Client::read_singly(const std::vector<ReadOp>& ops, const Watch& watch) {
     Outcome<std::vector<ReadResult>> all;
     all.value.reserve(parts.size());
     for (const auto& part : parts) {
-      all.value.push_back(part.take(held));
+      all.value.push_back(part.result(held));
       if (is_connection_failure(all.value.back().code)) all.code = all.value.back().code;
     }
     return all;

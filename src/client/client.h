@@ -74,7 +74,7 @@ class Client {
   /// Ends the session; the server removes its ephemerals at once. Blocks until the server has done
   /// so, at most 1.6 s. Does nothing if no session is open.
   virtual void close() = 0;
-  /// Asks for that without waiting: close() then waits, for as long as it still would. For many
+  /// Begins to close, without waiting: close() then waits for the rest of that time. For many
   /// sessions that end together.
   virtual void begin_close() = 0;
   /// The connect string in use, as the user gave it.

@@ -35,7 +35,7 @@ struct Attempt {
   std::vector<Fd> sockets{};
 
   bool settled() const { return reached || sockets.empty(); }
-  /// Takes what one address failed with. That this machine cannot go there says least.
+  /// Records why one address failed. That this machine has no route to it says least.
   void note(int error) {
     constexpr std::array unusable{EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH};
     if (problem.empty() || std::ranges::find(unusable, error) == unusable.end())
@@ -56,7 +56,7 @@ Attempt start_attempt(const ServerAddress& server) {
   return attempt;
 }
 
-/// Takes what has become of the sockets that are ready.
+/// Records what has become of the sockets that are ready.
 void look_at(Attempt& attempt, std::span<const pollfd> ready) {
   for (const auto& one : ready) {
     if (one.revents == 0) continue;

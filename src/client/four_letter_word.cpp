@@ -118,7 +118,7 @@ void begin(Exchange& exchange, const AskLimits& limits) {
 }
 
 /// Appends what has arrived to the answer. As recv: 0 at the end of the connection, or -1.
-ssize_t take(Exchange& exchange) {
+ssize_t receive(Exchange& exchange) {
   std::array<char, 65536> buffer;
   auto& text = exchange.answer.text;
   auto count = recv(exchange.socket.get(), buffer.data(), buffer.size(), 0);
@@ -147,7 +147,7 @@ void proceed(Exchange& exchange, const AskLimits& limits) {
   push(exchange);
   const auto& text = exchange.answer.text;
   const auto before = text.size();
-  const auto count = take(exchange);
+  const auto count = receive(exchange);
   const int error = count < 0 ? errno : 0;
   if (text.size() > limits.most_bytes)
     return exchange.fail(fmt::format("its answer is longer than {} bytes", limits.most_bytes));
@@ -157,13 +157,6 @@ void proceed(Exchange& exchange, const AskLimits& limits) {
     end(exchange, 0, limits);
   else if (count < 0 && error != EAGAIN && error != EINTR)
     end(exchange, error, limits);
-}
-
-/// When to act even if nothing arrives.
-Clock::time_point wake_up_time(const std::vector<Exchange>& all, Clock::time_point deadline) {
-  for (const auto& exchange : all)
-    if (exchange.socket && !exchange.accepted) deadline = std::min(deadline, exchange.accept_by);
-  return deadline;
 }
 
 /// The problem of a question that ran into the deadline.
@@ -206,8 +199,10 @@ void serve(std::vector<Exchange>& all, const AskLimits& limits) {
     const bool all_closed =
         std::ranges::all_of(all, [](auto& exchange) { return !exchange.socket; });
     if (all_closed || now >= limits.deadline) return;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        std::max(wake_up_time(all, limits.deadline), now) - now);
+    auto wake_up = limits.deadline;
+    for (const auto& exchange : all)
+      if (exchange.socket && !exchange.accepted) wake_up = std::min(wake_up, exchange.accept_by);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(wake_up, now) - now);
     poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
     for (std::size_t i = 0; i < all.size(); ++i) {
       auto& exchange = all[i];

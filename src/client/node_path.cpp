@@ -89,6 +89,11 @@ std::string join_path(std::string_view parent, std::string_view child) {
   return path;
 }
 
+std::string whole_path(const std::string& chroot, const std::string& path) {
+  if (chroot.empty()) return path;
+  return path == "/" ? chroot : chroot + path;
+}
+
 std::string_view parent_path(std::string_view path) {
   const auto slash = path.rfind('/');
   if (slash == std::string_view::npos) return {};

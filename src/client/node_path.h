@@ -31,6 +31,8 @@ std::string absolute_path(std::string_view base, std::string_view path);
 
 /// "/a" + "b" → "/a/b", "/" + "b" → "/b".
 std::string join_path(std::string_view parent, std::string_view child);
+/// The path of a node without the chroot: "/app" and "/a" → "/app/a".
+std::string whole_path(const std::string& chroot, const std::string& path);
 /// "/a/b" → "/a", "/a" → "/", "/" → "/".
 std::string_view parent_path(std::string_view path);
 /// "/a/b" → "b", "/" → "".

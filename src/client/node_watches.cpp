@@ -155,11 +155,7 @@ void NodeWatches::find_missed(const std::string& path, Root& root, std::int64_t 
     changes.visit(path, *stat);
     if (root.mode == WatchMode::Recursive) changes.note_unlistable();
   }
-  add_missed(changes, path, root);
   root.reported_until = until;
-}
-
-void NodeWatches::add_missed(MissedChanges& changes, const std::string& path, Root& root) {
   const bool existed = std::exchange(root.exists, changes.has_visited());
   const auto missed = changes.take();
   const bool is_new = std::ranges::any_of(missed, [&](const auto& change) {

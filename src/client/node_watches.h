@@ -123,7 +123,6 @@ class NodeWatches {
   int try_to_set_again(const std::stop_token& stop);
   void find_missed(const std::string& path, Root& root, std::int64_t until,
                    const std::stop_token& stop);
-  void add_missed(MissedChanges& changes, const std::string& path, Root& root);
   void note_session(const Event& event);
 
   Client& client_;

@@ -171,19 +171,13 @@ std::optional<PersistentWatches::Result> PersistentWatches::carry_out(NodeWatche
     return Result{watches.remove(request.path, request.mode) ? code::ok : code::no_watcher, {}};
   const int result = watches.add(request.path, *request.mode, stop);
   report_events(watches);
-  if (is_repeatable_failure(result)) return await_repeat(request, result, stop);
-  return Result{result, {}};
-}
-
-/// nullopt: there is a connection again; else the result of the request.
-std::optional<PersistentWatches::Result> PersistentWatches::await_repeat(
-    const Request& request, int code, const std::stop_token& stop) {
+  if (!is_repeatable_failure(result)) return Result{result, {}};
   try {
     await_reconnection(*client_, request.path, request.since, stop);
   } catch (const ZkError& error) {
     return Result{error.code(), {}};
   }
-  if (client_->server() != request.server) return Result{code, {}};
+  if (client_->server() != request.server) return Result{result, {}};
   return std::nullopt;
 }
 

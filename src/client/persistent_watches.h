@@ -100,7 +100,6 @@ class PersistentWatches {
   void report_events(NodeWatches& watches);
   std::optional<Result> carry_out(NodeWatches& watches, const Request& request,
                                   const std::stop_token& stop);
-  std::optional<Result> await_repeat(const Request& request, int code, const std::stop_token& stop);
 
   Monitor& monitor_;
   Report report_;

@@ -25,14 +25,6 @@ std::string details(const CreateOp& op) {
   return text;
 }
 
-/// "world:anyone:r,digest:ann:x:r": without hashes, or what was taken for one.
-std::string shown_acl(Acl acl) {
-  for (auto& entry : acl)
-    if (const auto colon = entry.id.find(':'); entry.scheme == "digest" && colon < entry.id.size())
-      entry.id.replace(colon + 1, std::string::npos, "x");
-  return acl_text(acl);
-}
-
 template <class T>
 Pending<T> answer_later(std::function<typename Answer<T>::Value(const Monitor::Held&)> derive) {
   return std::make_shared<Answer<T>>(std::move(derive));
@@ -149,8 +141,8 @@ Pending<Stat> Rehearsal::start_set(const SetOp& op) {
 Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& acl,
                                           std::int32_t version) {
   return write_node<Nothing>(
-      path, [this, path, version, detail = shown_acl(acl)](const Monitor::Held& held,
-                                                           std::size_t order, const Stat* stat) {
+      path, [this, path, version, detail = acl_text(without_hashes(acl))](
+                const Monitor::Held& held, std::size_t order, const Stat* stat) {
         if (!matches(version, stat, &Stat::aversion)) return code::bad_version;
         note(held, order, {.verb = "set the ACL of", .path = path, .detail = detail});
         return code::ok;

@@ -10,7 +10,7 @@ void Fiber::begin(Task<> task) {
 }
 
 Fiber::Wake Fiber::wake(const Monitor::Held& held, const Wait& wait) const {
-  if (is_cancelled(held)) return Wake::Cancelled;
+  if (cancel_(held) && shields_(held) == 0) return Wake::Cancelled;
   if (wait.ready_(held)) return Wake::Ready;
   if (wait.deadline_ == never || Clock::now() < wait.deadline_) return Wake::NotYet;
   return Wake::Late;

@@ -53,7 +53,7 @@ struct Promise<void> : PromiseBase {
 }  // namespace task_detail
 
 /// The return type of a coroutine: `co_await` it in another one, or give it to a Fiber. It starts
-/// when it is awaited; its exceptions reach whoever awaits it. Parameters are stored as declared,
+/// when it is awaited; its exceptions reach its awaiter. Parameters are stored as declared,
 /// so references must outlive the task.
 ///
 /// gcc 12 silently miscompiles some uses of co_await. Measured with 12.2 at -O0 and -O2: `if
@@ -205,9 +205,6 @@ class Fiber {
     Wake wake_ = Wake::NotYet;  ///< decided once, since `ready` may change again
   };
 
-  bool is_cancelled(const Monitor::Held& held) const {
-    return cancel_(held) && shields_(held) == 0;
-  }
   Wake wake(const Monitor::Held& held, const Wait& wait) const;
 
   Monitor& monitor_;

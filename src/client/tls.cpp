@@ -121,11 +121,6 @@ std::string wrong_password(const Password& given) {
              : fmt::format("it has a password; set {}", given.from);
 }
 
-/// The start of a file in one of Java's own formats, JKS or JCEKS.
-bool is_java_store(std::string_view bytes) {
-  return bytes.starts_with("\xfe\xed\xfe\xed") || bytes.starts_with("\xce\xce\xce\xce");
-}
-
 bool is_pem(std::string_view bytes) { return bytes.find("-----BEGIN") != std::string_view::npos; }
 
 constexpr std::string_view old_cipher =
@@ -215,7 +210,8 @@ std::string store_of(const std::string& what, const std::string& file) {
   } catch (const Error& error) {
     throw UsageError(fmt::format("{}: {}", what, error.what()));
   }
-  if (is_java_store(bytes))
+  // The formats of Java's own: JKS and JCEKS.
+  if (bytes.starts_with("\xfe\xed\xfe\xed") || bytes.starts_with("\xce\xce\xce\xce"))
     throw UsageError(fmt::format("{} {} cannot be used: {}", what, file,
                                  fmt::format(fmt::runtime(conversion), file)));
   return bytes;
@@ -322,18 +318,6 @@ void restrict_ciphers(SSL_CTX* context, const TlsSettings& settings, bool& tls12
         "zookeeper.ssl.enabledProtocols or zookeeper.ssl.protocol allows");
 }
 
-void restrict_versions(SSL_CTX* context, const TlsSettings& settings) {
-  const auto& ssl = open_ssl();
-  auto tls12 = settings.tls12;
-  auto tls13 = settings.tls13;
-  restrict_ciphers(context, settings, tls12, tls13);
-  if (!tls13) ssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, TLS1_2_VERSION, nullptr);
-  if (!tls12) ssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION, nullptr);
-  // A server that asks for a new handshake would take a request's place, and could show another
-  // certificate, whose name nobody has checked.
-  ssl.SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
-}
-
 std::shared_ptr<SSL_CTX> make_context(const TlsSettings& settings) {
   const auto& ssl = open_ssl();
   ssl.ERR_clear_error();
@@ -341,7 +325,16 @@ std::shared_ptr<SSL_CTX> make_context(const TlsSettings& settings) {
   if (!context) throw Error("OpenSSL cannot be used: " + last_reason());
   ssl.SSL_CTX_set_verify(context.get(), settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE,
                          nullptr);
-  restrict_versions(context.get(), settings);
+  auto tls12 = settings.tls12;
+  auto tls13 = settings.tls13;
+  restrict_ciphers(context.get(), settings, tls12, tls13);
+  if (!tls13)
+    ssl.SSL_CTX_ctrl(context.get(), SSL_CTRL_SET_MAX_PROTO_VERSION, TLS1_2_VERSION, nullptr);
+  if (!tls12)
+    ssl.SSL_CTX_ctrl(context.get(), SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION, nullptr);
+  // A server that asks for a new handshake would take a request's place, and could show another
+  // certificate, whose name nobody has checked.
+  ssl.SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
   load_authorities(context.get(), settings);
   if (!settings.certificate.empty()) load_certificate(context.get(), settings);
   return context;
@@ -467,7 +460,7 @@ void Tls::await_fresh(Clock::time_point deadline) {
   if (refresh([done] { done->set_value(); })) done->get_future().wait_until(deadline);
 }
 
-/// The thread, until there is nothing more to do.
+/// Runs on the thread until there is nothing more to do.
 void Tls::serve() {
   while (true) {
     std::vector<std::function<void()>> served;

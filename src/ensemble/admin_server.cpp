@@ -19,21 +19,6 @@
 namespace zksh {
 namespace {
 
-/// With HTTP/1.0, the answer ends with the connection, and comes as it is (RFC 1945).
-std::string http_get(std::string_view host, std::string_view command) {
-  return fmt::format(
-      "GET /commands/{} HTTP/1.0\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: "
-      "application/json\r\n\r\n",
-      command, host);
-}
-
-std::optional<int> admin_port(std::string_view text) {
-  const auto port = number_in<int>(text);
-  if (port && (*port < 1 || *port > 65535))
-    throw ValueError(fmt::format("admin-server: {} is not a port", text));
-  return port;
-}
-
 using Place = std::vector<std::string>;
 
 /// Converts a decimal session id or zxid, as in JSON, to hexadecimal, as in words.
@@ -83,11 +68,11 @@ constexpr std::string_view sessions_by_path = "path_to_session_ids";
 constexpr std::string_view ephemerals_by_session = "session_id_to_ephemeral_paths";
 constexpr std::string_view watches_by_session = "session_id_to_watched_paths";
 
-/// The values of an answer. Those of which there may be millions are kept only as the text that the
-/// word's answer needs.
+/// The values of an answer. What may come by the million is kept only as the text that the word's
+/// answer needs.
 class AdminValues {
  public:
-  void take(const Place& place, const std::string& value) {
+  void add(const Place& place, const std::string& value) {
     if (place.size() == 1) top_.emplace_back(place.front(), value);
     if (place.size() == 3 && take_listed(place[0], place[1], place[2], value)) return;
     constexpr std::size_t most = 10000;  // more than any server has
@@ -323,7 +308,10 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
     port_.reset();
     return;
   }
-  port_ = admin_port(text.starts_with(':') ? text.substr(1) : text);
+  const auto port_text = text.starts_with(':') ? text.substr(1) : text;
+  port_ = number_in<int>(port_text);
+  if (port_ && (*port_ < 1 || *port_ > 65535))
+    throw ValueError(fmt::format("admin-server: {} is not a port", port_text));
   if (port_) return;
   // Unlike in a connect string, each AdminServer in a list needs a port.
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -361,9 +349,12 @@ std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& reque
       continue;
     }
     asked.push_back(i);
-    questions.push_back({.server = *server,
-                         .word = http_get(server->text(), requests[i].command),
-                         .tls = admin_servers.tls()});
+    // With HTTP/1.0, the answer ends with the connection, and comes as it is (RFC 1945).
+    auto get = fmt::format(
+        "GET /commands/{} HTTP/1.0\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: "
+        "application/json\r\n\r\n",
+        requests[i].command, server->text());
+    questions.push_back({.server = *server, .word = std::move(get), .tls = admin_servers.tls()});
   }
   if (admin_servers.guessed()) limits.connect_by = Clock::now() + std::chrono::seconds(1);
   auto answers = inquire(questions, limits);
@@ -408,7 +399,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
       else if (place == Place{"error"})
         error = value;
       else if (value)
-        values.take(place, *value);
+        values.add(place, *value);
     };
     if (!read_json_values(bodies[i], take) || !has_command)
       return {.problem = "its answer is not that of an AdminServer"};

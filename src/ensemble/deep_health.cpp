@@ -48,7 +48,7 @@ class MemberCheck {
     deep_.add(
         Unchecked{.check = check, .server = member_.health.name, .reason = std::move(reason)});
   }
-  void find(HealthFinding finding) {
+  void add(HealthFinding finding) {
     finding.server = member_.health.name;
     deep_.add(std::move(finding));
   }
@@ -69,11 +69,11 @@ class MemberCheck {
   void sessions() {
     if (!member_.health.session) return cannot(Check::Sessions, "no session was tried");
     if (*member_.health.session) return;
-    find({.check = Check::Sessions,
-          .problem = member_.health.problem,
-          .measured = member_.health.outstanding,
-          .remedy = "Look in its log and the leader's for requests that are not committed; restart "
-                    "the leader, and then the server, if it stays so."});
+    add({.check = Check::Sessions,
+         .problem = member_.health.problem,
+         .measured = member_.health.outstanding,
+         .remedy = "Look in its log and the leader's for requests that are not committed; restart "
+                   "the leader, and then the server, if it stays so."});
   }
 
   /// Counters since the server's start that stay 0 on a server without trouble.
@@ -100,10 +100,10 @@ class MemberCheck {
       if (check == Check::Digests && member_.health.role == "standalone") continue;
       const auto count = figure(check, key);
       if (count.value_or(0) > 0)
-        find({.check = check,
-              .problem = fmt::format("{} ({} since its start)", noun, *count),
-              .measured = count,
-              .remedy = remedy});
+        add({.check = check,
+             .problem = fmt::format("{} ({} since its start)", noun, *count),
+             .measured = count,
+             .remedy = remedy});
     }
   }
 
@@ -121,15 +121,15 @@ class MemberCheck {
     for (auto& [host, sessions] : hosts) {
       const auto count = static_cast<std::int64_t>(sessions.size());
       if (!is_nearly(count, *limit)) continue;
-      find({.check = Check::Clients,
-            .problem = fmt::format("{} has {} of the {} connections that maxClientCnxns allows "
-                                   "a host",
-                                   host, count, *limit),
-            .measured = count,
-            .limit = limit,
-            .sessions = std::move(sessions),
-            .remedy = "Close sessions there that nobody uses (`who SESSION` shows what each "
-                      "owns), or raise maxClientCnxns."});
+      add({.check = Check::Clients,
+           .problem = fmt::format("{} has {} of the {} connections that maxClientCnxns allows "
+                                  "a host",
+                                  host, count, *limit),
+           .measured = count,
+           .limit = limit,
+           .sessions = std::move(sessions),
+           .remedy = "Close sessions there that nobody uses (`who SESSION` shows what each "
+                     "owns), or raise maxClientCnxns."});
     }
   }
 
@@ -137,12 +137,12 @@ class MemberCheck {
     const auto open = figure(Check::Descriptors, "zk_open_file_descriptor_count");
     const auto most = open ? figure(Check::Descriptors, "zk_max_file_descriptor_count") : open;
     if (!most || !is_nearly(*open, *most)) return;
-    find({.check = Check::Descriptors,
-          .problem = fmt::format("{} of {} file descriptors are open", *open, *most),
-          .measured = open,
-          .limit = most,
-          .remedy = "Close connections that nobody uses, or raise the limit (ulimit -n, "
-                    "LimitNOFILE) and restart the server."});
+    add({.check = Check::Descriptors,
+         .problem = fmt::format("{} of {} file descriptors are open", *open, *most),
+         .measured = open,
+         .limit = most,
+         .remedy = "Close connections that nobody uses, or raise the limit (ulimit -n, "
+                   "LimitNOFILE) and restart the server."});
   }
 
   /// The value in the server's configuration file.
@@ -182,20 +182,20 @@ class MemberCheck {
                                              "says ({})",
                                              text, member_.configuration.problem));
     if (number_in<std::int64_t>(configured("autopurge.purgeInterval")).value_or(0) > 0) return;
-    find({.check = Check::Logs,
-          .problem = text + ", and old ones are not purged",
-          .measured = used,
-          .limit = std::max(least, stored * 10),
-          .remedy = "Set autopurge.purgeInterval in zoo.cfg and restart the server, or let cron "
-                    "run zkCleanup.sh."});
+    add({.check = Check::Logs,
+         .problem = text + ", and old ones are not purged",
+         .measured = used,
+         .limit = std::max(least, stored * 10),
+         .remedy = "Set autopurge.purgeInterval in zoo.cfg and restart the server, or let cron "
+                   "run zkCleanup.sh."});
   }
 
-  /// Passwords, and the digest with which anybody is a superuser who finds its password.
+  /// Passwords, and the digest of the superuser, whose password may be found from it.
   static bool is_secret(std::string_view name) {
     return name.ends_with(".superDigest") || name.ends_with(".password");
   }
 
-  /// An AdminServer asks nobody who he is.
+  /// An AdminServer does not authenticate anybody.
   void secrets() {
     if (is_before(member_.health.version, {3, 5})) return;
     for (const auto* const reply : {&member_.properties, &member_.configuration})
@@ -212,12 +212,12 @@ class MemberCheck {
         if (is_secret(name) && !names.contains("zookeeper." + name)) names.insert(name);
       }
     if (names.empty()) return;
-    find({.check = Check::Secrets,
-          .problem = fmt::format("its AdminServer shows {} to everybody who can reach it",
-                                 fmt::join(names, ", ")),
-          .measured = static_cast<std::int64_t>(names.size()),
-          .remedy = "Restart the server without it once it is not needed, or with "
-                    "admin.serverAddress=127.0.0.1 or admin.enableServer=false."});
+    add({.check = Check::Secrets,
+         .problem = fmt::format("its AdminServer shows {} to everybody who can reach it",
+                                fmt::join(names, ", ")),
+         .measured = static_cast<std::int64_t>(names.size()),
+         .remedy = "Restart the server without it once it is not needed, or with "
+                   "admin.serverAddress=127.0.0.1 or admin.enableServer=false."});
   }
 
   const MemberDetails& member_;

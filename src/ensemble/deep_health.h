@@ -1,4 +1,4 @@
-// DeepHealth: evaluates what servers report of trouble that is there, or near.
+// DeepHealth: finds present and coming trouble in what servers report.
 #pragma once
 
 #include "base/named_values.h"
@@ -87,7 +87,7 @@ class DeepHealth {
   std::vector<Unchecked> unchecked_;
 };
 
-/// A member of which is asked more than Health needs.
+/// A member that is asked for more than Health needs.
 struct MemberDetails {
   MemberHealth health{};
   ServerAnswer mntr{};

@@ -69,7 +69,7 @@ void read_mntr(std::string_view mntr, MemberHealth& member) {
   }
   member.watches = number_field(mntr, "zk_watch_count");
   member.synced_followers = number_field(mntr, "zk_synced_followers");
-  // Since 3.6 it is known how many of them are no members, but follow.
+  // Since 3.6 servers report how many of them are not members, but follow.
   if (member.synced_followers)
     *member.synced_followers -=
         std::clamp<std::int64_t>(number_field(mntr, "zk_synced_non_voting_followers").value_or(0),
@@ -107,11 +107,16 @@ class Judge {
   }
 
   Health verdict() {
-    find_members();
+    for (auto& each : health_.members)
+      each.member = !membership_ || !each.id || membership_->members.contains(*each.id);
     find_lags(health_.members);
     count();
     for (const auto& member : health_.members) look_at(member);
-    compare_versions();
+    std::set<std::string> versions;
+    for (const auto& member : health_.members)
+      if (member.serves() && !member.version.empty()) versions.insert(member.version);
+    if (versions.size() > 1)
+      health_.notes.push_back(fmt::format("versions differ: {}", fmt::join(versions, ", ")));
     if (alone_)
       judge_alone();
     else
@@ -121,11 +126,6 @@ class Judge {
   }
 
  private:
-  void find_members() {
-    for (auto& each : health_.members)
-      each.member = !membership_ || !each.id || membership_->members.contains(*each.id);
-  }
-
   void count() {
     auto& all = health_.members;
     const auto count_if = [&](auto&& is) {
@@ -188,14 +188,6 @@ class Judge {
     if (tried == 0) return "no session was tried";
     if (tried < health_.serving) return fmt::format("sessions were tried at {} of these", tried);
     return tried == 1 ? "it opens sessions" : "each opens sessions";
-  }
-
-  void compare_versions() {
-    std::set<std::string> versions;
-    for (const auto& member : health_.members)
-      if (member.serves() && !member.version.empty()) versions.insert(member.version);
-    if (versions.size() > 1)
-      health_.notes.push_back(fmt::format("versions differ: {}", fmt::join(versions, ", ")));
   }
 
   void judge_alone() {

@@ -63,8 +63,8 @@ class Prober {
   }
 
   template <class T>
-  void take(ProbeTimes& each, Clock::time_point begin, const Pending<T>& pending,
-            const std::stop_token& stop) {
+  void await_answer(ProbeTimes& each, Clock::time_point begin, const Pending<T>& pending,
+                    const std::stop_token& stop) {
     const auto answer = await(pending, stop);
     const auto end = Clock::now();
     if (!answer) return;
@@ -78,12 +78,12 @@ class Prober {
     const auto begin = Clock::now();
     switch (each.probe) {
       case Probe::Read:
-        return take(each, begin, client_->start_exists(plan_.path, Watch::none()), stop);
+        return await_answer(each, begin, client_->start_exists(plan_.path, Watch::none()), stop);
       case Probe::Sync:
-        return take(each, begin, client_->start_sync(plan_.path), stop);
+        return await_answer(each, begin, client_->start_sync(plan_.path), stop);
       case Probe::Write:
-        return take(each, begin, client_->start_set({.path = node_, .data = plan_.node().data}),
-                    stop);
+        return await_answer(each, begin,
+                            client_->start_set({.path = node_, .data = plan_.node().data}), stop);
     }
   }
 
@@ -95,24 +95,6 @@ class Prober {
 
 using Probers = std::vector<std::unique_ptr<Prober>>;
 
-void await_sessions(Monitor& monitor, const Probers& probers, const LatencyPlan& plan,
-                    const std::stop_token& stop) {
-  monitor.wait_until(stop, Clock::now() + plan.patience, [&](const Monitor::Held& held) {
-    return std::ranges::all_of(probers, [&](const auto& each) { return each->connected(held); });
-  });
-  monitor.with_lock([&](const Monitor::Held& held) {
-    for (const auto& each : probers)
-      if (!each->connected(held))
-        each->result().problem = fmt::format("no session within {}", short_time(plan.patience));
-  });
-}
-
-/// Closes all at once: a server that does not answer takes a second or two.
-void close_all(Probers& probers) {
-  for (auto& each : probers) each->begin_close();
-  for (auto& each : probers) each->close();
-}
-
 }  // namespace
 
 void measure_latency(Client& own, std::vector<MemberLatency>& members, const LatencyPlan& plan,
@@ -121,14 +103,24 @@ void measure_latency(Client& own, std::vector<MemberLatency>& members, const Lat
   probers.reserve(members.size());
   for (auto& member : members)
     if (member.problem.empty()) probers.push_back(std::make_unique<Prober>(own, member, plan));
-  await_sessions(own.monitor(), probers, plan, stop);
+  auto& monitor = own.monitor();
+  monitor.wait_until(stop, Clock::now() + plan.patience, [&](const Monitor::Held& held) {
+    return std::ranges::all_of(probers, [&](const auto& each) { return each->connected(held); });
+  });
+  monitor.with_lock([&](const Monitor::Held& held) {
+    for (const auto& each : probers)
+      if (!each->connected(held))
+        each->result().problem = fmt::format("no session within {}", short_time(plan.patience));
+  });
   const auto credentials = own.credentials();
   for (const auto& each : probers)
     if (each->goes_on()) each->prepare(credentials, stop);
   for (std::size_t i = 0; i < plan.rounds && !stop.stop_requested(); ++i)
     for (const auto& each : probers)
       if (each->goes_on()) each->round(stop);
-  close_all(probers);
+  // All at once: a server that does not answer takes a second or two.
+  for (const auto& each : probers) each->begin_close();
+  for (const auto& each : probers) each->close();
 }
 
 Histogram::Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest,

@@ -88,14 +88,6 @@ void find_id(MemberAnswers& member, const Membership& membership, std::set<std::
   if (candidates.size() == 1) member.id = candidates.front();
 }
 
-/// A server with two names is one member.
-void drop_repetitions(std::vector<MemberAnswers>& members) {
-  std::set<std::int64_t> seen;
-  std::erase_if(members, [&](const MemberAnswers& member) {
-    return member.id && !seen.insert(*member.id).second;
-  });
-}
-
 std::vector<MemberAnswers> others(std::vector<MemberAnswers>& named, const Membership& membership) {
   std::set<std::int64_t> taken;
   for (const auto& member : named)
@@ -134,7 +126,11 @@ EnsembleAnswers ask_members(const ServersToAsk& asked, std::vector<std::string> 
   if (all.membership) all.mute.clear();
   std::vector<MemberAnswers> further;
   if (all.membership) {
-    if (asked.with_others) drop_repetitions(named);
+    std::set<std::int64_t> ids;  // a server with two names is one member
+    if (asked.with_others)
+      std::erase_if(named, [&](const MemberAnswers& member) {
+        return member.id && !ids.insert(*member.id).second;
+      });
     further = others(named, *all.membership);
     if (!asked.with_others) further.clear();
     further = ask_each(std::move(further), words, asked.admin_servers,

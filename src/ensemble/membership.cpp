@@ -40,10 +40,6 @@ std::string without_brackets(std::string_view host) {
   return std::string(host);
 }
 
-bool is_every_interface(const std::string& host) {
-  return host == "0.0.0.0" || host == "::" || host == "0:0:0:0:0:0:0:0";
-}
-
 /// Parses "2181", "10.0.0.3:2181" or "[::1]:2181".
 bool read_client(std::string_view text, Member& member) {
   const auto colon = text.rfind(':');
@@ -52,7 +48,8 @@ bool read_client(std::string_view text, Member& member) {
   if (!port || *port == 0) return false;
   auto host =
       colon == std::string_view::npos ? member.host : without_brackets(text.substr(0, colon));
-  if (host.empty() || is_every_interface(host)) host = member.host;
+  const bool is_every_interface = host == "0.0.0.0" || host == "::" || host == "0:0:0:0:0:0:0:0";
+  if (host.empty() || is_every_interface) host = member.host;
   member.client = {.host = std::move(host), .port = *port};
   member.ports.push_back(member.client->text());
   return true;

@@ -43,11 +43,6 @@ constexpr std::array<FourLetterWord, 21> words{{
     {.word = "wchs", .meaning = "the number of watches"},
 }};
 
-Json value_of(std::string_view text) {
-  if (const auto number = number_in<std::int64_t>(text)) return *number;
-  return text;
-}
-
 }  // namespace
 
 ServersToAsk servers_to_ask(const Context& cx, const std::vector<std::string>& hosts) {
@@ -78,7 +73,8 @@ Json answer_fields(std::string_view answer) {
     auto value = line.substr(end + 1);
     if (line[end] == ':') value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
     if (line[end] == ':' && value.empty()) continue;  // a heading
-    fields.set(line.substr(0, end), value_of(value));
+    const auto number = number_in<std::int64_t>(value);
+    fields.set(line.substr(0, end), number ? Json(*number) : Json(value));
   }
   return fields;
 }

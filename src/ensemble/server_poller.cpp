@@ -91,11 +91,6 @@ SessionPaths parse_wchc(std::string_view answer) {
   return all;
 }
 
-std::string whole_path(const std::string& chroot, const std::string& path) {
-  if (path == "/") return chroot.empty() ? path : chroot;
-  return chroot + path;
-}
-
 SessionSurvey::SessionSurvey(const ServersToAsk& asked, std::vector<std::string> words,
                              std::chrono::milliseconds time, const std::stop_token& stop)
     : answers_(ask_members(asked, words, time, stop)) {
@@ -118,7 +113,7 @@ SessionSurvey::SessionSurvey(const ServersToAsk& asked, std::vector<std::string>
           failures_.push_back(fmt::format("{}: {}", member.name(), *problem));
       } else {
         answered_words_.insert(words[i]);
-        take(member.name(), words[i], answer.text);
+        add_answer(member.name(), words[i], answer.text);
       }
     }
     if (last_refusal != nullptr)
@@ -126,8 +121,8 @@ SessionSurvey::SessionSurvey(const ServersToAsk& asked, std::vector<std::string>
   }
 }
 
-void SessionSurvey::take(const std::string& server, const std::string& word,
-                         const std::string& text) {
+void SessionSurvey::add_answer(const std::string& server, const std::string& word,
+                               const std::string& text) {
   if (word == "cons") {
     for (auto& connection : parse_connections(text)) {
       connection.server = server;
@@ -249,11 +244,11 @@ void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount
   }
   const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience_});
   for (std::size_t i = 0; i < answers.size(); ++i)
-    take(*asked[i], questions[i].word, answers[i], account);
+    read_answer(*asked[i], questions[i].word, answers[i], account);
 }
 
-void ServerPoller::take(Server& server, const std::string& word, const ServerAnswer& reply,
-                        ServersAccount& account) {
+void ServerPoller::read_answer(Server& server, const std::string& word, const ServerAnswer& reply,
+                               ServersAccount& account) {
   const auto& answer = reply.text;
   if (answer.empty() || is_not_serving(answer)) {
     server.silent_until = Clock::now() + pause_after_silence;

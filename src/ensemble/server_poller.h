@@ -65,9 +65,6 @@ SessionPaths parse_ephemerals(std::string_view answer);
 /// servers do not report children watches.
 SessionPaths parse_wchc(std::string_view answer);
 
-/// The full path of a session's path. `chroot` is that of its connect string.
-std::string whole_path(const std::string& chroot, const std::string& path);
-
 /// What the members of an ensemble report about sessions, asked once. Paths are full paths,
 /// whatever the chroot. Not copyable: paths point into the answers that it keeps.
 class SessionSurvey {
@@ -104,7 +101,7 @@ class SessionSurvey {
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
-  void take(const std::string& server, const std::string& word, const std::string& text);
+  void add_answer(const std::string& server, const std::string& word, const std::string& text);
 
   EnsembleAnswers answers_;
   std::map<std::int64_t, Connection> connections_;
@@ -153,8 +150,8 @@ class ServerPoller {
     Clock::time_point silent_until{};
     std::optional<ServersAccount::Events> events{};  ///< as last reported
   };
-  void take(Server& server, const std::string& word, const ServerAnswer& reply,
-            ServersAccount& account);
+  void read_answer(Server& server, const std::string& word, const ServerAnswer& reply,
+                   ServersAccount& account);
   static void note_missing(const Server& server, const std::string& word, ServersAccount& account);
   void count_events(Server& server, std::string_view answer);
 

@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 #include <map>
 #include <set>
@@ -213,13 +212,6 @@ class SeatTable {
   std::size_t mode_, owner_, address_, session_, age_, token_,
       watched_;  ///< columns
 };
-
-std::string time_of_day(std::int64_t milliseconds) {
-  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-}
 
 std::string changes_text(const LockChanges& changes, std::int64_t now) {
   auto text = fmt::format(

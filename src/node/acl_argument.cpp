@@ -90,7 +90,7 @@ std::string asked_password(Context& cx, const std::string& user) {
         "there is no terminal to ask for the password of {}; @FILE in its place reads it", user));
   const auto password = cx.ask(fmt::format("New password of {}: ", user), true);
   if (!password || password->empty()) throw Cancelled("nothing was written");
-  // A slip would lock everybody out, unseen.
+  // A typing error would lock everybody out, unnoticed.
   if (cx.ask("The same again: ", true) != password)
     throw Error("the two passwords differ; nothing was written");
   return *password;

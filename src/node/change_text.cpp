@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <ctime>
-
 namespace zksh {
 namespace {
 
@@ -27,14 +25,6 @@ constexpr NamedValues<Type, 6> change_names{{{"present", Type::Present},
 constexpr std::string_view none = "-";
 constexpr std::size_t widest_value = 120;
 constexpr std::size_t most_names = 8;
-
-std::string time_of_day(std::int64_t milliseconds) {
-  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  return fmt::format("{:02}:{:02}:{:02}.{:03}", local.tm_hour, local.tm_min, local.tm_sec,
-                     milliseconds % 1000);
-}
 
 /// The zxid of the change; nullopt if it is not known.
 std::optional<std::int64_t> zxid_of(const NodeChange& change) {
@@ -140,7 +130,8 @@ std::string plain_field(std::string_view bytes, bool in_list) {
 std::string_view change_name(Type type) { return name_of(change_names, type); }
 
 std::string change_line(const NodeChange& change, bool ascii) {
-  auto line = fmt::format("{} {:8}", time_of_day(change.time), change_name(change.type));
+  auto line = fmt::format("{}.{:03} {:8}", time_of_day(change.time), change.time % 1000,
+                          change_name(change.type));
   if (change.type == Type::Gap) return line + ' ' + gap_text(change);
   line += ' ' + as_word(change.path);
   const auto add = [&](const std::string& part) {

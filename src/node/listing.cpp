@@ -82,15 +82,6 @@ bool is_watch_word(const std::string& word) {
 
 namespace {
 
-void print_children_json(Context& cx, const std::string& path, const Listing& children,
-                         bool with_stat) {
-  const auto& names = children.names;
-  auto json = json_line(cx, path);
-  json.set_texts("children", names.size(), [&](std::size_t place) { return names[place]; });
-  if (with_stat) json.set("stat", stat_json(children.stat));
-  json.end();
-}
-
 /// Marks the names as Tab does. Reads all nodes at once, but no more than a person would read.
 std::vector<std::string> marked_names(Context& cx, const std::string& path, const NameList& names) {
   constexpr std::size_t most_asked = 500;
@@ -119,17 +110,18 @@ bool is_bare(const Context& cx) {
   return cx.out.plain() || (style.for_people && !style.out_is_terminal && cx.out.redirected());
 }
 
-bool prints_one_per_line(const Context& cx) {
-  const auto& style = cx.out.style();
-  return is_bare(cx) || (style.for_people && !style.out_is_terminal && cx.input == Input::Text);
-}
-
 void print_children(Context& cx, const std::string& path, Listing children, ListingForm form) {
   auto& names = children.names;
   if (!prints_as_34(cx)) names.sort(cx.stop);
-  if (cx.out.json()) return print_children_json(cx, path, children, form.with_stat);
+  if (cx.out.json()) {
+    auto json = json_line(cx, path);
+    json.set_texts("children", names.size(), [&](std::size_t place) { return names[place]; });
+    if (form.with_stat) json.set("stat", stat_json(children.stat));
+    return json.end();
+  }
   const auto& style = cx.out.style();
-  const bool lines = prints_one_per_line(cx);
+  const bool lines =
+      is_bare(cx) || (style.for_people && !style.out_is_terminal && cx.input == Input::Text);
   const bool paths = form.with_paths && is_bare(cx);  // else they are in the headings
   const bool columns =
       !lines && style.for_people && style.out_is_terminal && cx.input != Input::Pipe;

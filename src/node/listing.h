@@ -78,8 +78,6 @@ bool is_watch_word(const std::string& word);
 /// Whether results are printed bare, for a program or a file: in plain output, or if the line
 /// redirects them and chooses no format.
 bool is_bare(const Context& cx);
-/// Whether names are printed one per line: if results are bare, and in scripts.
-bool prints_one_per_line(const Context& cx);
 /// Sends a read of one node, `start(path)`, once there is a connection. The second half, which may
 /// call `start` again (Client::insist), calls `print(path, answer)`.
 template <class Start, class Print>
@@ -115,7 +113,7 @@ Sent read_each(Context& cx, const std::vector<std::string>& paths, Start start, 
 /// Prints a node's children, sorted: `[a, b]`, or one per line in plain output, where bare
 /// optionally with the node's path before each, and optionally the Stat below. If no format was
 /// chosen: on a terminal in columns, with a slash after nodes that have children and a * after
-/// ephemerals; elsewhere as prints_one_per_line says.
+/// ephemerals; elsewhere one per line if results are bare, and in scripts.
 struct ListingForm {
   bool with_stat = false;
   bool with_paths = false;

@@ -5,14 +5,6 @@
 #include "client/acl_text.h"
 
 namespace zksh {
-namespace {
-
-std::string public_id(const AclEntry& entry) {
-  const bool hashed = entry.scheme == "digest" && entry.id.find(':') != std::string::npos;
-  return hashed ? entry.id.substr(0, entry.id.find(':')) + ":x" : entry.id;
-}
-
-}  // namespace
 
 Json path_json(const std::string& path) { return Json::object().set("path", path); }
 
@@ -33,17 +25,12 @@ Json stat_json(const Stat& stat) {
 }
 
 Json acl_json(const Acl& acl) {
-  return Json::array(acl, [](const AclEntry& entry) {
+  return Json::array(without_hashes(acl), [](const AclEntry& entry) {
     return Json::object()
         .set("scheme", entry.scheme)
-        .set("id", public_id(entry))
+        .set("id", entry.id)
         .set("perms", perm_letters(entry.perms));
   });
-}
-
-Acl without_hashes(Acl acl) {
-  for (auto& entry : acl) entry.id = public_id(entry);
-  return acl;
 }
 
 std::string user_of(const Identity& identity) {

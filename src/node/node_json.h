@@ -23,8 +23,6 @@ Json stat_json(const Stat& stat);
 /// [{"scheme": …, "id": …, "perms": "cdrwa"}, …]. The hash of a digest is x, as servers show it to
 /// sessions that may not set the ACL.
 Json acl_json(const Acl& acl);
-/// The same ACL, with x for each hash.
-Acl without_hashes(Acl acl);
 
 /// [{"scheme": …, "id": …}, …]; for a digest, only the user.
 Json identities_json(const std::vector<Identity>& identities);

@@ -28,8 +28,8 @@ int look_at_node(Client& client, const std::string& path, NodeCondition::LooksAt
 }
 
 /// Reads a node; returns the code, which is ok also if there is no such node. Always sets a watch.
-int look(Client& client, const std::string& path, NodeCondition::LooksAt what, const Watch& watch,
-         NodeState& state, const std::stop_token& stop) {
+int read_watched(Client& client, const std::string& path, NodeCondition::LooksAt what,
+                 const Watch& watch, NodeState& state, const std::stop_token& stop) {
   for (;;) {
     state = {};
     if (what != NodeCondition::LooksAt::Existence) {
@@ -86,7 +86,8 @@ void await_node(Client& client, const std::string& path, const NodeCondition& co
       return client.session_id(held);
     });
     NodeState now;
-    const int result = look(client, path, condition.looks_at, Watch::into(mailbox), now, stop);
+    const int result =
+        read_watched(client, path, condition.looks_at, Watch::into(mailbox), now, stop);
     if (result != code::ok && !is_connection_failure(result)) throw ZkError(result, path);
     if (result == code::ok) {
       seen = std::move(now);

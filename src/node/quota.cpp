@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "client/client.h"
 #include "client/connect_string.h"
+#include "client/node_path.h"
 #include "node/parents.h"
 
 #include <fmt/core.h>
@@ -93,7 +94,7 @@ QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : given_(cli
   const auto server = client.server();
   chroot_ = parse_connect_string(server).chroot;
   if (chroot_.empty()) return;
-  // What opens the other session, if need be, finds the reason why there is none.
+  // Waits first: an error of this session says why there is no connection.
   client.await_connection("", stop);
   own_ = client.another();
   own_->open(server.substr(0, server.find('/')));
@@ -104,9 +105,7 @@ QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : given_(cli
       throw ZkError(outcome.code, "");
 }
 
-std::string QuotaPlace::whole(const std::string& path) const {
-  return chroot_.empty() ? path : chroot_ + (path == "/" ? "" : path);
-}
+std::string QuotaPlace::whole(const std::string& path) const { return whole_path(chroot_, path); }
 
 std::string QuotaPlace::inside_chroot(const std::string& whole) const {
   if (chroot_.empty()) return whole;

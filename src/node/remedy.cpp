@@ -48,18 +48,16 @@ std::string_view needs_of(std::string_view command) {
   return found == needs.end() ? "r" : found->second;
 }
 
-/// A user without the hash.
-std::string shown_id(const AclEntry& entry) {
-  const auto id = entry.scheme == "digest" ? entry.id.substr(0, entry.id.find(':')) : entry.id;
-  return escape_for_terminal(entry.scheme + ':' + id);
-}
-
 /// What to do about it: "digest:bob has; `addauth` adds an identity". Not the whole command, which
 /// the masking of secrets would take for one with a password.
 std::string remedy(const Acl& acl, int right) {
   std::vector<std::string> owners;
-  for (const auto& entry : acl)
-    if ((entry.perms & right) != 0) owners.push_back(shown_id(entry));
+  for (const auto& entry : acl) {
+    if ((entry.perms & right) == 0) continue;
+    const auto user = entry.id.substr(0, entry.id.find(':'));  // without the hash
+    owners.push_back(
+        escape_for_terminal(entry.scheme + ':' + (entry.scheme == "digest" ? user : entry.id)));
+  }
   if (owners.empty()) return "nobody has; a superuser may do it";
   return fmt::format("{} {}; `addauth` adds an identity", fmt::join(owners, ", "),
                      owners.size() == 1 ? "has" : "have");

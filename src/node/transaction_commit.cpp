@@ -72,17 +72,15 @@ Outcome<std::vector<OpResult>> rehearse(Context& cx, const std::vector<Op>& ops)
   return all;
 }
 
-void print_json_result(Context& cx, const Op& op, const OpResult& result) {
-  auto json = Json::object();
-  json.set("op", verb_of(op)).set("applied", true);
-  json.set("path", std::holds_alternative<CreateOp>(op) ? result.path : path_of(op));
-  if (std::holds_alternative<SetOp>(op)) json.set("stat", stat_json(result.stat));
-  print_json(cx, json);
-}
-
 void print_result(Context& cx, const Op& op, const OpResult& result) {
-  if (cx.out.json()) return print_json_result(cx, op, result);
-  const auto path = cx.out.shown(std::holds_alternative<CreateOp>(op) ? result.path : path_of(op));
+  const auto& own_path = std::holds_alternative<CreateOp>(op) ? result.path : path_of(op);
+  if (cx.out.json()) {
+    auto json = Json::object();
+    json.set("op", verb_of(op)).set("applied", true).set("path", own_path);
+    if (std::holds_alternative<SetOp>(op)) json.set("stat", stat_json(result.stat));
+    return print_json(cx, json);
+  }
+  const auto path = cx.out.shown(own_path);
   if (cx.out.plain())
     cx.out.line("{}", path);
   else if (std::holds_alternative<CreateOp>(op))

@@ -154,8 +154,8 @@ bool Session::Handle::authenticate() {
   return true;
 }
 
-/// The C client cuts the chroot's letters off, also from the configuration's path, of which they
-/// may be only the first letters: through /zoo, that becomes "keeper/config".
+/// The C client removes as many letters as the chroot has, even from the configuration's path,
+/// which may begin with the same letters only: through /zoo, that becomes "keeper/config".
 std::string Session::Handle::watched_path(const char* reported) const {
   std::string path = reported ? reported : "";
   if (!path.empty() && path.front() != '/' && servers.chroot + path == config_node)
@@ -334,13 +334,6 @@ bool Session::Handle::tls_failed_everywhere(const Monitor::Held& /*held*/) const
            const auto failure = tls_failures.find(server.text());
            return failure != tls_failures.end() && failure->second.tries >= enough_tls_tries;
          });
-}
-
-std::map<std::string, std::string> Session::Handle::tls_reasons(
-    const Monitor::Held& /*held*/) const {
-  std::map<std::string, std::string> reasons;
-  for (const auto& [name, failure] : tls_failures) reasons.emplace(name, failure.reason);
-  return reasons;
 }
 
 void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t connection,

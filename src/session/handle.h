@@ -67,7 +67,7 @@ class WatcherTable {
   /// Whether only `who` watches this, or is about to.
   bool only(const std::string& path, WatchKind kind, Who who) const;
   std::size_t size() const { return watchers_.size(); }
-  // Persistent watches, of which a mailbox has one per node.
+  // Persistent watches: a mailbox has one per node.
 
   /// One is asked for.
   void asked(const std::string& path, WatchMode mode, const Mailbox& mailbox);
@@ -85,7 +85,8 @@ class WatcherTable {
   bool reports(std::string_view path, WatchKind kind, bool or_may = false) const;
   /// Whether all others on the node have this mode.
   bool agree(const std::string& path, WatchMode mode, const Mailbox& mailbox) const;
-  /// Who gets an event of this type of the node. An answer may come behind the first event.
+  /// The mailboxes that get an event of this type of the node. The first event may come before the
+  /// answer.
   std::vector<Mailbox> receivers(const std::string& path, Event::Type type) const;
 
   /// The watches of `named`, and the number of others', without those of `without`.
@@ -252,8 +253,6 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::vector<std::string> hosts_of(const std::string& server) const;
   /// Whether TLS has failed with all servers, for a permanent reason or several times.
   bool tls_failed_everywhere(const Monitor::Held& held) const;
-  /// Why TLS last failed, by server, HOST:PORT.
-  std::map<std::string, std::string> tls_reasons(const Monitor::Held& held) const;
   /// Call when a connection is made, before that is known: sends the settings' credentials that
   /// have not been accepted yet. False if the connection is lost again.
   bool authenticate();
@@ -377,20 +376,20 @@ struct KnownServers {
   std::map<std::string, bool> newer{};  ///< 3.5 or later, by numeric address and port
   /// By HOST:PORT; 0 if the server does not report one.
   std::map<std::string, std::chrono::milliseconds> ticks{};
-  /// When somebody last undertook to ask for one: a thousand sessions need it only once.
+  /// When a session last began to ask for one: a thousand sessions need it only once.
   std::map<std::string, Clock::time_point> ticks_asked{};
   /// Those that said so when they were last asked, by numeric address and port.
   std::set<std::string> writable{};
   /// What servers that do not let a session resume give to a new one, by the connect string.
   struct Zxid {
-    Clock::time_point asked{};   ///< when somebody last undertook to ask for it
+    Clock::time_point asked{};   ///< when a session last began to ask for it
     Clock::time_point learnt{};  ///< when one let a session begin
     std::int64_t last = 0;       ///< its last zxid then; 0: it did not say
   };
   std::map<std::string, Zxid> zxids{};
   struct Version {
     ServerVersion version{};  ///< 0.0: it does not say, or does not have what it says
-    /// It may have been ill when it was asked.
+    /// When to ask again: the server may have been in trouble when it was asked.
     Clock::time_point ask_again = Clock::time_point::max();
     bool is_false = false;  ///< it has said one that it does not have
   };

@@ -1,6 +1,8 @@
 // Marshalling: writes the bodies of newer requests, and reads their answers.
 #include "session/marshalling.h"
 
+#include "client/node_path.h"
+
 #include <array>
 #include <optional>
 #include <utility>
@@ -20,12 +22,6 @@ void add_read(std::string& to, std::int32_t type, const std::string& path) {
   add_part_header(to, type, false);
   add_text(to, path);
   to += '\0';  // without a watch
-}
-
-/// The path of a node below `chroot` as the server knows it.
-std::string whole_path(const std::string& chroot, const std::string& path) {
-  if (chroot.empty()) return path;
-  return path == "/" ? chroot : chroot + path;
 }
 
 bool reads_names(const ReadOp& op) {

@@ -31,14 +31,6 @@ std::string ask_word(const ServerAddress& server, std::string word, std::vector<
   return answers.front().text;
 }
 
-/// The length of the tick in an answer to `conf`; 0: it does not say.
-std::chrono::milliseconds tick_in(std::string_view answer) {
-  const auto text = answer_field(answer, "tickTime");
-  int tick = 0;
-  std::from_chars(text.data(), text.data() + text.size(), tick);
-  return std::chrono::milliseconds(std::max(tick, 0));
-}
-
 /// What these servers, with numeric addresses, answer to a short request, by their addresses.
 /// Blocks for `patience` at most. Throws Cancelled.
 std::map<std::string, std::string> ask_all(const AddressNames& servers, const std::string& word,
@@ -61,11 +53,6 @@ std::map<std::string, std::string> ask_all(const AddressNames& servers, const st
   return texts;
 }
 
-void add_frame(std::string& to, std::string_view frame) {
-  add_number(to, static_cast<std::int32_t>(frame.size()));
-  to += frame;
-}
-
 /// A connect request for a session that has seen nothing, a sync, and the session's end.
 std::string short_session(int timeout_ms) {
   constexpr std::size_t version_and_zxid = 4 + 8;
@@ -74,9 +61,9 @@ std::string short_session(int timeout_ms) {
   connect.append(8, '\0');  // a new session
   add_text(connect, std::string(16, '\0'));
   std::string requests;
-  add_frame(requests, connect);
-  add_frame(requests, request_frame(1, operation::sync, path_request("", "/")));
-  add_frame(requests, request_frame(2, operation::close));
+  add_text(requests, connect);
+  add_text(requests, request_frame(1, operation::sync, path_request("", "/")));
+  add_text(requests, request_frame(2, operation::close));
   return requests;
 }
 
@@ -162,7 +149,7 @@ void Session::serve(const std::stop_token& stop) {
       ask_for_version(stop);
       ask_for_zxid(stop);
     } catch (const std::exception&) {
-      // They do not say: there is no room for a socket, or zksh is to end.
+      // They remain unknown: there are no descriptors left, or zksh is about to end.
     }
   }
 }
@@ -198,7 +185,7 @@ void Session::look_up_again() {
       return;
     monitor_.with_lock([&](const Monitor::Held&) { on->names = std::move(order.names); });
     // It compares lists without ports (3.8.0: addrvec_eq), and keeps the old one if the new one
-    // looks the same and is as long: so one comes in between that is longer.
+    // looks the same and is as long: so a longer one is set in between.
     zoo_set_servers(hold.get(), (order.addresses + ',' + order.addresses).c_str());
     zoo_set_servers(hold.get(), order.addresses.c_str());
   }
@@ -216,7 +203,12 @@ void Session::ask_for_tick(const std::stop_token& stop) {
   const auto answer = ask_word(address->server(), "conf", on->hosts_of(address->server().text()),
                                patience_at(round_trip()), stop);
   if (answer.empty()) return;  // it is asked again
-  monitor_.with_lock([&](const Monitor::Held&) { known_servers().ticks[asked] = tick_in(answer); });
+  const auto text = answer_field(answer, "tickTime");
+  int tick = 0;  // it does not say
+  std::from_chars(text.data(), text.data() + text.size(), tick);
+  monitor_.with_lock([&](const Monitor::Held&) {
+    known_servers().ticks[asked] = std::chrono::milliseconds(std::max(tick, 0));
+  });
 }
 
 void Session::ask_for_modes(const std::stop_token& stop) {

@@ -225,7 +225,7 @@ void WireConversation::note_request(std::string_view frame) {
   Request request;
   request.xid = walk.number();
   request.operation = walk.number();
-  request.sent = note_sent(request.operation);
+  if (lease_) request.sent = lease_->send(BootClock::now(), is_agreed_to(request.operation));
   if (request.xid == xid_of_pings) pings_.push_back(request.sent);
   if (request.xid == xid_of_credentials) ++credentials_;
   if (request.xid == xid_of_watches) ++watch_sets_;
@@ -309,10 +309,6 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   return nullptr;
 }
 
-SessionLease::Sent WireConversation::note_sent(std::int32_t operation) const {
-  return lease_ ? lease_->send(BootClock::now(), is_agreed_to(operation)) : SessionLease::Sent();
-}
-
 void WireConversation::note_answer(const SessionLease::Sent& sent, bool done) const {
   if (lease_) lease_->answer(sent, BootClock::now(), done);
 }
@@ -371,22 +367,12 @@ std::string expired_greeting() {
 
 SessionRequest session_request(std::string_view greeting) {
   AnswerReader walk(greeting);
-  walk.skip(4 + 8);  // version, last zxid
+  walk.skip(4);  // version
   SessionRequest request;
+  request.last_zxid = walk.long_number();
   request.timeout_ms = walk.number();
   request.fresh = walk.long_number() == 0;
   return request;
-}
-
-std::string close_request() {
-  constexpr std::int32_t any_number = 1;
-  return request_frame(any_number, operation::close);
-}
-
-std::string sasl_request(std::int32_t xid, std::string_view token) {
-  std::string body;
-  add_text(body, token);
-  return request_frame(xid, operation::sasl, body);
 }
 
 std::string ping_request() { return request_frame(xid_of_pings, operation::ping); }
@@ -397,20 +383,10 @@ std::string ping_answer() {
   return frame;
 }
 
-std::string greeting_after(std::string_view greeting, std::int64_t zxid) {
-  constexpr std::size_t last_seen = 4;  // behind the version
+std::string with_last_zxid(std::string_view greeting, std::int64_t zxid) {
+  constexpr std::size_t behind_version = 4;
   std::string frame(greeting);
-  AnswerReader fields(greeting);
-  fields.skip(last_seen);
-  if (fields.long_number() < zxid && !fields.broken())
-    put_number(frame.data() + last_seen, zxid, 8);
-  return frame;
-}
-
-std::string greeting_anew(std::string_view greeting) {
-  constexpr std::size_t last_seen = 4;  // behind the version
-  std::string frame(greeting);
-  put_number(frame.data() + last_seen, std::int64_t{0}, 8);
+  put_number(frame.data() + behind_version, zxid, 8);
   return frame;
 }
 
@@ -422,15 +398,6 @@ AnswerHeader answer_header(std::string_view frame) {
   header.code = fields.number();
   header.body = fields.rest();
   return header;
-}
-
-SaslAnswer sasl_answer(std::string_view frame) {
-  AnswerReader walk(frame);
-  walk.skip(4 + 8);  // xid, zxid
-  SaslAnswer answer;
-  answer.error = walk.number();
-  if (answer.error == 0 && !walk.rest().starts_with("\xff")) answer.token = walk.text();
-  return answer;
 }
 
 std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms) {

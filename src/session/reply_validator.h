@@ -158,7 +158,6 @@ class WireConversation {
     bool only_checks() const;
   };
 
-  SessionLease::Sent note_sent(std::int32_t operation) const;
   void note_answer(const SessionLease::Sent& sent, bool done) const;
 
   std::deque<Request> outstanding_;
@@ -197,24 +196,18 @@ Granted granted_by(std::string_view answer);
 std::string expired_greeting();
 /// What a client requests.
 struct SessionRequest {
-  bool fresh = true;  ///< a new session
+  std::int64_t last_zxid = 0;  ///< the last that it has seen
+  bool fresh = true;           ///< a new session
   std::int32_t timeout_ms = 0;
 };
 /// Parses a connect request, without its length.
 SessionRequest session_request(std::string_view greeting);
-/// The request that ends the session, without its length.
-std::string close_request();
-/// A request of SASL's exchange, without its length.
-std::string sasl_request(std::int32_t xid, std::string_view token);
 /// A ping, without its length.
 std::string ping_request();
 /// The answer to a ping, without its length.
 std::string ping_answer();
-/// A connect request, without its length, that says `zxid` was seen, if that is later than what it
-/// says: a server that lags behind does not accept the session.
-std::string greeting_after(std::string_view greeting, std::int64_t zxid);
-/// The connect request, as of a client that has seen nothing.
-std::string greeting_anew(std::string_view greeting);
+/// A connect request, without its length, that says that this zxid was the last seen.
+std::string with_last_zxid(std::string_view greeting, std::int64_t zxid);
 struct AnswerHeader {
   std::int32_t xid = 0;
   std::int64_t zxid = 0;
@@ -224,13 +217,6 @@ struct AnswerHeader {
 };
 /// Parses the header of a valid answer, without its length.
 AnswerHeader answer_header(std::string_view frame);
-/// What a server answers to a request of SASL's exchange.
-struct SaslAnswer {
-  std::int32_t error = 0;  ///< 0: none
-  std::string token{};
-};
-/// Parses a valid answer, without its length.
-SaslAnswer sasl_answer(std::string_view frame);
 /// How long a request may remain unanswered: the session timeout, but not more than a minute unless
 /// the user requested that. A server may grant any timeout, even centuries.
 std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms);

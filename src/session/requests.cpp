@@ -172,8 +172,8 @@ Watcher watcher_for(const Watch& watch, Session::Handle* handle) {
   return {Session::Handle::on_private_watch, handle->context_of(watch.mailbox())};
 }
 
-/// Sends a read, which may set a watch there, with `send(zh, watcher, data)`, of which a copy is
-/// kept if it must wait.
+/// Sends a read, which may set a watch, with `send(zh, watcher, data)`; keeps a copy of `send` if
+/// the read must wait.
 template <class T, class Send>
 Pending<T> read(Session& session, Call::Watching place, const Watch& watch, Send send) {
   const auto on = session.open_handle();
@@ -251,7 +251,7 @@ Pending<T> read_content(Session& session, std::int32_t operation, const Call::Wa
                });
 }
 
-/// The node in a valid answer, which a large value is taken out of.
+/// The node in a valid answer; moves a large value out of it.
 Node node_in(const AnswerHeader& answer) {
   constexpr std::size_t large = 1 << 16;
   AnswerReader from(answer.body);
@@ -377,11 +377,6 @@ void note_removals(Session::Handle& on, Call& call, const std::vector<Op>& ops) 
           removal && on.ephemerals.contains(removal->path))
         call.removals.push_back(removal->path);
   });
-}
-
-bool makes_ephemeral(const Op& op) {
-  const auto* creation = std::get_if<CreateOp>(&op);
-  return creation && creation->mode == CreateMode::Ephemeral;
 }
 
 }  // namespace
@@ -713,7 +708,10 @@ Pending<std::vector<OpResult>> Session::start_multi(const std::vector<Op>& ops) 
   const auto on = open_handle();
   auto call = std::make_unique<MultiCall>(ops);
   auto& multi = *call;
-  call->makes_ephemerals = std::ranges::any_of(ops, makes_ephemeral);
+  call->makes_ephemerals = std::ranges::any_of(ops, [](const Op& op) {
+    const auto* const creation = std::get_if<CreateOp>(&op);
+    return creation && creation->mode == CreateMode::Ephemeral;
+  });
   if (on) note_removals(*on, *call, ops);
   return start(monitor_, on.get(), std::unique_ptr<CallOf<std::vector<OpResult>>>(std::move(call)),
                [&](zhandle_t* zh, const void* data) {

@@ -259,7 +259,7 @@ SaslExchange::Step SaslExchange::proceed(std::string_view token) {
       last.user = static_cast<const char*>(user);
     return last;
   }
-  // So answers a server without SASL, to whatever it is sent: Kerberos would begin again and again.
+  // A server without SASL answers anything with that: Kerberos would begin again and again.
   if (token.empty() && mechanism_ != digest) return {.failed = true};
   const char* bytes = nullptr;
   unsigned size = 0;

@@ -104,23 +104,20 @@ std::unique_ptr<Client> Session::another() {
                                    [](const Monitor::Held& /*held*/, const Event& /*event*/) {});
 }
 
-/// Has the server end the session, and waits for its answer, which follows the events.
-void Session::await_last_events() {
-  constexpr std::chrono::milliseconds patience{1500};
-  const auto on = open_handle();
-  const bool has_some = on && monitor_.with_lock([&](const Monitor::Held&) {
+void Session::close() {
+  const auto on = last_events_ ? open_handle() : nullptr;
+  const bool has_events = on && monitor_.with_lock([&](const Monitor::Held&) {
     return on->is_ending = is_connected(on->state) && !on->ephemerals.empty();
   });
-  if (!has_some) return;
-  const auto ended = start_end(on);
-  monitor_.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
-    return (*ended)(held) || !is_connected(on->state);
-  });
-  last_events_();
-}
-
-void Session::close() {
-  if (last_events_) await_last_events();
+  if (has_events) {
+    // The server's answer to the end of the session follows the events.
+    constexpr std::chrono::milliseconds patience{1500};
+    const auto ended = start_end(on);
+    monitor_.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
+      return (*ended)(held) || !is_connected(on->state);
+    });
+    last_events_();
+  }
   end(monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); }));
   if (const auto begun = std::exchange(closing_, nullptr)) begun->wire.close();
 }
@@ -247,9 +244,11 @@ std::string Session::connection_problem() {
 /// Why there is no connection to `servers`; `on`, which may be null, is the handle that tried.
 std::string Session::problem_with(const Handle* on, const ConnectString& servers,
                                   const std::string& hint) {
-  const auto failures = monitor_.with_lock([&](const Monitor::Held& held) {
-    auto all = on ? on->tls_reasons(held) : std::map<std::string, std::string>();
-    if (on && !on->sasl_problem.empty())
+  const auto failures = monitor_.with_lock([&](const Monitor::Held&) {
+    std::map<std::string, std::string> all;
+    if (!on) return all;
+    for (const auto& [name, failure] : on->tls_failures) all.emplace(name, failure.reason);
+    if (!on->sasl_problem.empty())
       for (const auto& server : servers.servers) all.emplace(server.text(), on->sasl_problem);
     return all;
   });

@@ -196,7 +196,6 @@ class Session final : public Client {
                                 std::shared_ptr<Handle> fresh = {});
   void await_answers(const Handle& old);
   Pending<Nothing> start_end(const std::shared_ptr<Handle>& on);
-  void await_last_events();
   void end(const std::shared_ptr<Handle>& old);
   bool open_at_once(std::size_t turn);
   void start_opener();

@@ -59,11 +59,6 @@ WiresLock& wires_lock() {
   return lock;
 }
 
-std::uint32_t epoll_events(int interest) {
-  return ((interest & ZOOKEEPER_READ) != 0 ? EPOLLIN : 0U) |
-         ((interest & ZOOKEEPER_WRITE) != 0 ? EPOLLOUT : 0U);
-}
-
 bool is_connected_state(int state) {
   return state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE;
 }
@@ -79,7 +74,7 @@ class WireLoop {
     return loop;
   }
 
-  /// Begins to connect; the thread must be had to serve the wire afterwards.
+  /// Begins to connect. Call serve_added afterwards, so that the thread serves the wire.
   void add(Wire& wire) {
     if (!epoll_ || !bell_)
       throw Error(fmt::format("cannot open a session: {}", std::strerror(errno)));
@@ -195,7 +190,8 @@ class WireLoop {
       fd = -1;  // it has left a read-only server, and closed this socket
       wait = {};
     }
-    watch(wire, fd, epoll_events(interest) | (wire.socket_.has_unsent() ? EPOLLOUT : 0U));
+    const bool writes = (interest & ZOOKEEPER_WRITE) != 0 || wire.socket_.has_unsent();
+    watch(wire, fd, ((interest & ZOOKEEPER_READ) != 0 ? EPOLLIN : 0U) | (writes ? EPOLLOUT : 0U));
     auto until = std::min(Clock::now() + wait, wire.tend_at_);
     if (const auto limit = fd >= 0 ? wire.socket_.give_up_at() : std::nullopt)
       until = std::min(until, *limit);

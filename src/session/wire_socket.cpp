@@ -39,6 +39,8 @@ std::int32_t wrap_get_xid() __asm__("__wrap_get_xid");
 namespace zksh {
 namespace {
 
+constexpr std::size_t size_of_frame_length = 4;
+
 std::atomic<const char*> refused{nullptr};
 
 std::atomic<std::uint32_t> requests{0};  ///< of this process; see next_xid
@@ -51,15 +53,6 @@ bool is_numeric(const char* host) {
   return inet_pton(AF_INET, host, address.data()) == 1 ||
          inet_pton(AF_INET6, host, address.data()) == 1;
 }
-
-std::string frame_length_of(std::string_view frame) {
-  std::string length(size_of_frame_length, '\0');
-  for (std::size_t i = 0; i < length.size(); ++i)
-    length[i] = static_cast<char>(frame.size() >> (24 - 8 * i) & 0xff);
-  return length;
-}
-
-std::string with_length(std::string_view frame) { return frame_length_of(frame).append(frame); }
 
 /// A read of the C client's that sets a one-shot watch.
 struct WatchingRead {
@@ -181,13 +174,15 @@ ssize_t WireSocket::pass(std::string_view bytes) {
 }
 
 void WireSocket::send_frame(std::string_view frame) {
-  length_ = frame_length_of(frame);
+  length_.clear();
+  add_number(length_, static_cast<std::int32_t>(frame.size()));
   send(fd_, frame);
 }
 
 void WireSocket::begin_close() {
   ends_with_any_ = link_.is_greeted() && !link_.conversation().expects_answers();
-  send_frame(close_request());
+  constexpr std::int32_t any_number = 1;
+  send_frame(request_frame(any_number, operation::close));
   closing_ = true;
 }
 
@@ -252,8 +247,10 @@ ssize_t WireSocket::send(int fd, std::string_view bytes) {
   }
   std::string changed;
   if (!link_.has_greeted()) {
-    if (last_own_zxid_ > 0) bytes = changed = greeting_after(bytes, last_own_zxid_);
-    if (expires_ && session_request(bytes).fresh) bytes = changed = greeting_anew(bytes);
+    const auto request = session_request(bytes);
+    // A server that lags behind does not accept the session.
+    const auto seen = expires_ && request.fresh ? 0 : std::max(request.last_zxid, last_own_zxid_);
+    if (seen != request.last_zxid) bytes = changed = with_last_zxid(bytes, seen);
   } else if (const auto parts = split_watches(bytes); !parts.empty()) {
     length_.clear();
     for (const auto& part : parts) send_frame(part);
@@ -347,7 +344,7 @@ ssize_t WireSocket::collect_frame() {
   constexpr std::size_t step = 1 << 16;
   while (!flawed_) {
     auto whole = size_of_frame_length;
-    if (frame_taken_ >= whole) whole += static_cast<std::size_t>(frame_length(frame_));
+    if (frame_taken_ >= whole) whole += static_cast<std::size_t>(JuteReader(frame_).integer());
     if (frame_taken_ == whole && whole > size_of_frame_length) return 1;
     // A length costs nothing: memory that was not written to is not there.
     frame_.reserve(whole);
@@ -373,8 +370,9 @@ void WireSocket::pass_on(std::string frame) {
       return owner_.continue_sasl(server_, connection_, nullptr, 0);
     }
   } else if (sasl_ == Sasl::Exchange) {
-    const auto answer = sasl_answer(content);
-    return owner_.continue_sasl(server_, connection_, &answer.token, answer.error);
+    const auto answer = answer_header(content);
+    const std::string token(answer.code == 0 ? AnswerReader(answer.body).data().value_or("") : "");
+    return owner_.continue_sasl(server_, connection_, &token, answer.code);
   } else if (!asked_.empty() && answer_header(content).xid == asked_.front().xid) {
     last_own_zxid_ = std::max(last_own_zxid_, answer_header(content).zxid);
     auto& request = answered_.emplace_back(std::move(asked_.front()));
@@ -394,8 +392,7 @@ ssize_t WireSocket::take(char* buffer, std::size_t size) {
     pass_on(std::exchange(frame_, {}));
   }
   const bool is_missing = handed_over_.empty() && errno == EAGAIN && result < 0;
-  if (is_missing && (!answered_.empty() || keeps_alive()))
-    handed_over_ = with_length(ping_answer());
+  if (is_missing && (!answered_.empty() || keeps_alive())) add_text(handed_over_, ping_answer());
   if (answered_.empty() && handed_over_.empty()) return result;
   if (answered_.empty()) return hand_over(buffer, size);
   errno = EAGAIN;
@@ -456,7 +453,9 @@ void WireSocket::start_tls(std::uint64_t connection) {
 
 void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {
   if (connection != connection_ || sasl_ != Sasl::Exchange) return;
-  send_frame(sasl_request(++sasl_requests_, token));
+  std::string body;
+  add_text(body, token);
+  send_frame(request_frame(++sasl_requests_, operation::sasl, body));
 }
 
 void WireSocket::end_sasl(std::uint64_t connection) {
@@ -482,7 +481,8 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
   const bool has_ended = came == 0 || (came < 0 && errno != EAGAIN);
   if (!has_ended || !expires_ || !link_.awaits_greeting() || link_.is_fresh()) return came;
   sasl_ = Sasl::None;
-  handed_over_ = with_length(expired_greeting());
+  handed_over_.clear();
+  add_text(handed_over_, expired_greeting());
   return hand_over(buffer, size);
 }
 
@@ -512,13 +512,6 @@ void WireSocket::leave_reader() {
   shutdown(fd_, SHUT_RDWR);
 }
 
-std::int32_t frame_length(std::string_view bytes) {
-  std::uint32_t length = 0;
-  for (const char byte : bytes.substr(0, size_of_frame_length))
-    length = length << 8U | static_cast<unsigned char>(byte);
-  return static_cast<std::int32_t>(length);
-}
-
 void WireLink::note_sent(std::string_view frame) {
   if (std::exchange(greeting_sent_, true)) return conversation_.note_request(frame);
   request_ = session_request(frame);
@@ -527,7 +520,7 @@ void WireLink::note_sent(std::string_view frame) {
 
 const char* WireLink::flaw_of_received(std::string_view frame, std::size_t came) {
   if (frame.size() < size_of_frame_length) return nullptr;
-  const auto length = frame_length(frame);
+  const auto length = JuteReader(frame).integer();
   if (frame.size() == size_of_frame_length)
     return greeted_ ? flaw_of_length(length) : flaw_of_greeting(frame, request_.fresh);
   const auto content = frame.substr(size_of_frame_length);

@@ -56,11 +56,6 @@
 
 namespace zksh {
 
-/// The size of the length before each frame, in bytes.
-constexpr std::size_t size_of_frame_length = 4;
-/// Reads such a length; `bytes` may be shorter.
-std::int32_t frame_length(std::string_view bytes);
-
 /// Used by the thread that reads and writes the connection, from its first frame on.
 class WireLink {
  public:

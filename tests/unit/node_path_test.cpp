@@ -125,4 +125,10 @@ TEST(NodePath, WhatIsMalformedStaysSo) {
   EXPECT_EQ(absolute_path("/a", "//"), "//");
 }
 
+TEST(NodePath, WithoutTheChroot) {
+  EXPECT_EQ(whole_path("", "/"), "/");
+  EXPECT_EQ(whole_path("/app", "/"), "/app");
+  EXPECT_EQ(whole_path("/app", "/a"), "/app/a");
+}
+
 }  // namespace zksh

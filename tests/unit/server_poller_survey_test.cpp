@@ -71,11 +71,5 @@ TEST(SessionSurvey, MillionsOfWatchesAreReadQuickly) {
   EXPECT_THAT(parse_wchc(text).at(1), SizeIs(300'000));
 }
 
-TEST(SessionSurvey, WholePaths) {
-  EXPECT_EQ(whole_path("", "/"), "/");
-  EXPECT_EQ(whole_path("/app", "/"), "/app");
-  EXPECT_EQ(whole_path("/app", "/a"), "/app/a");
-}
-
 }  // namespace
 }  // namespace zksh
