@@ -53,11 +53,6 @@ Op as_op(const Write& write) {
   return std::get<SetOp>(write);
 }
 
-bool goes_alone(const Write& write) {
-  const auto* op = std::get_if<CreateOp>(&write);
-  return std::holds_alternative<SetAclOp>(write) || (op && !fits_multi(*op));
-}
-
 bool can_be_sent_again(const Write& write) {
   const auto* op = std::get_if<CreateOp>(&write);
   return !op || !op->sequential;
@@ -126,7 +121,8 @@ BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop
 
 void BatchWriter::add(Write write) {
   const auto bytes = size_of(write);
-  if (goes_alone(write)) {
+  const auto* const creation = std::get_if<CreateOp>(&write);
+  if (std::holds_alternative<SetAclOp>(write) || (creation && !fits_multi(*creation))) {
     send_collected();
     std::vector<Write> alone;
     alone.push_back(std::move(write));

@@ -20,6 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The file that holds the value of the node that its directory represents.
+constexpr std::string_view own_value_file = ".value";
+
 /// The byte written as %HH at `at`; nullopt if there is none, or no node name can contain it.
 std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
   if (text[at] != '%') return std::nullopt;

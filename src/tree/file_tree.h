@@ -10,9 +10,6 @@
 
 namespace zksh {
 
-/// The file that holds the value of the node that its directory represents.
-inline constexpr std::string_view own_value_file = ".value";
-
 /// The file or directory name for a node: the node's name, with % written as %25 and a leading dot
 /// as %2E.
 std::string file_name_of(std::string_view node_name);

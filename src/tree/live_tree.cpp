@@ -36,6 +36,17 @@ FoundNode found_node(TreeNode& node, const std::string& top,
   return found;
 }
 
+/// Adds the limits of a node below `root`, the quota_node of a top, if it holds some.
+void add_limits(std::map<std::string, QuotaLimits>& all, const std::string& root,
+                const std::string& path, const Data& data) {
+  if (base_name(path) != limits_name) return;
+  const auto quota = QuotaText::parse(data.value_or(""));
+  if (!quota) return;
+  auto limits = no_limits;
+  for (std::size_t i = 0; i < limits.size(); ++i) limits.at(i) = quota->get(limit_keys.at(i));
+  if (limits != no_limits) all[path_from(root, std::string(parent_path(path)))] = limits;
+}
+
 }  // namespace
 
 LiveTree::LiveTree(Client& client, Plan plan, std::stop_token stop)
@@ -120,16 +131,6 @@ std::optional<FoundNode> LiveTree::next() {
     if (ended) return std::nullopt;
   }
   return std::move(batch_[at_++]);
-}
-
-void add_limits(std::map<std::string, QuotaLimits>& all, const std::string& root,
-                const std::string& path, const Data& data) {
-  if (base_name(path) != limits_name) return;
-  const auto quota = QuotaText::parse(data.value_or(""));
-  if (!quota) return;
-  auto limits = no_limits;
-  for (std::size_t i = 0; i < limits.size(); ++i) limits.at(i) = quota->get(limit_keys.at(i));
-  if (limits != no_limits) all[path_from(root, std::string(parent_path(path)))] = limits;
 }
 
 std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const std::string& top,

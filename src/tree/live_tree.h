@@ -75,10 +75,6 @@ class LiveTree {
 std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const std::string& top,
                                                 const std::stop_token& stop);
 
-/// Adds the limits of a node below `root`, the quota_node of a top, if it holds some.
-void add_limits(std::map<std::string, QuotaLimits>& all, const std::string& root,
-                const std::string& path, const Data& data);
-
 /// Sets the quota of the node at an absolute path; no_limits removes it. As setquota, but does not
 /// check for quotas above and below. Blocks; throws ZkError, Cancelled.
 void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,

@@ -2,6 +2,7 @@
 #include "tree/logged_transactions.h"
 
 #include "base/error.h"
+#include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -24,11 +25,30 @@
 namespace zksh {
 namespace {
 
+constexpr NamedValues<TxnEvent, 10> txn_event_names{{{"create", TxnEvent::Create},
+                                                     {"set", TxnEvent::Set},
+                                                     {"delete", TxnEvent::Delete},
+                                                     {"setAcl", TxnEvent::SetAcl},
+                                                     {"reconfig", TxnEvent::Reconfig},
+                                                     {"check", TxnEvent::Check},
+                                                     {"createSession", TxnEvent::CreateSession},
+                                                     {"closeSession", TxnEvent::CloseSession},
+                                                     {"error", TxnEvent::Error},
+                                                     {"unknown", TxnEvent::Unknown}}};
+
 using Reason = TransactionLine::Reason;
 constexpr NamedValues<Reason, 4> reason_names{{{"client", Reason::Client},
                                                {"expired", Reason::Expired},
                                                {"closed", Reason::Closed},
                                                {"server", Reason::Server}}};
+
+TxnEvent event_of(const TxnOperation& change) {
+  if (change.creates()) return TxnEvent::Create;
+  if (change.deletes()) return TxnEvent::Delete;
+  if (change.type == TxnType::SetAcl) return TxnEvent::SetAcl;
+  if (change.type == TxnType::Check) return TxnEvent::Check;
+  return change.type == TxnType::Reconfig ? TxnEvent::Reconfig : TxnEvent::Set;
+}
 
 std::string kind_text(const TxnOperation& op) {
   return life_text({.kind = op.type == TxnType::CreateContainer ? NodeKind::Container
@@ -36,11 +56,6 @@ std::string kind_text(const TxnOperation& op) {
                             : op.ephemeral                      ? NodeKind::Ephemeral
                                                                 : NodeKind::Persistent,
                     .ttl = op.ttl});
-}
-
-/// Without the hashes of digests.
-std::string public_acl_text(std::string_view bytes) {
-  return acl_field(without_hashes(decoded_acl(bytes)));
 }
 
 std::string_view reason_text(Reason reason, TxnEvent event) {
@@ -58,10 +73,6 @@ std::string_view reason_text(Reason reason, TxnEvent event) {
   return {};
 }
 
-Data data_of(const TxnOperation& op) {
-  return op.data ? Data(std::string(*op.data)) : std::nullopt;
-}
-
 void visit_close(const LoggedTransaction& txn, const std::vector<std::string>& ended,
                  const TransactionFilter& filter,
                  const std::function<void(const TransactionLine& line)>& visit) {
@@ -75,14 +86,6 @@ void visit_close(const LoggedTransaction& txn, const std::vector<std::string>& e
 }
 
 }  // namespace
-
-TxnEvent event_of(const TxnOperation& change) {
-  if (change.creates()) return TxnEvent::Create;
-  if (change.deletes()) return TxnEvent::Delete;
-  if (change.type == TxnType::SetAcl) return TxnEvent::SetAcl;
-  if (change.type == TxnType::Check) return TxnEvent::Check;
-  return change.type == TxnType::Reconfig ? TxnEvent::Reconfig : TxnEvent::Set;
-}
 
 std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what) {
   std::set<TxnEvent> events;
@@ -252,12 +255,12 @@ std::string TransactionText::detail(const TransactionLine& line) const {
     add(fmt::format(FMT_COMPILE("version {}"), op->version));
   if (op && (op->creates() || op->sets())) {
     if (data_)
-      add(value_excerpt(data_of(*op), ascii_));
+      add(value_excerpt(op->data ? Data(*op->data) : std::nullopt, ascii_));
     else
       add(op->data ? counted(op->data->size(), "byte") : "null");
   }
   if (op && !op->acl.empty()) {
-    const auto acl = public_acl_text(op->acl);
+    const auto acl = acl_field(without_hashes(decoded_acl(op->acl)));
     if (op->type == TxnType::SetAcl || acl != "world:anyone:cdrwa") add(acl);
   }
   if (line.event == TxnEvent::CreateSession)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/named_values.h"
 #include "txnlog/moment.h"
 #include "txnlog/transaction.h"
 
@@ -32,19 +31,6 @@ enum class TxnEvent {
   Error,
   Unknown
 };
-inline constexpr NamedValues<TxnEvent, 10> txn_event_names{
-    {{"create", TxnEvent::Create},
-     {"set", TxnEvent::Set},
-     {"delete", TxnEvent::Delete},
-     {"setAcl", TxnEvent::SetAcl},
-     {"reconfig", TxnEvent::Reconfig},
-     {"check", TxnEvent::Check},
-     {"createSession", TxnEvent::CreateSession},
-     {"closeSession", TxnEvent::CloseSession},
-     {"error", TxnEvent::Error},
-     {"unknown", TxnEvent::Unknown}}};
-
-TxnEvent event_of(const TxnOperation& change);
 
 /// The criteria; what is empty selects all.
 struct TransactionCriteria {
@@ -108,7 +94,7 @@ class TransactionTally {
   void add(const std::string& key, const Count& count);
   /// By bytes, the largest first.
   std::vector<Row> rows() const;
-  /// The sum of the keys that were dropped, of which there were too many.
+  /// The sum of the keys that were dropped because there were too many.
   const Count& dropped() const { return dropped_; }
 
  private:

@@ -69,7 +69,7 @@ class Remover {
         stop_(stop),
         writer_(
             client, {.count = plan.batch, .limits = plan.limits},
-            [this](const Write& write, const Written& written) { take(write, written); }, stop) {}
+            [this](const Write& write, const Written& written) { record(write, written); }, stop) {}
   Remover(const Remover&) = delete;
   Remover& operator=(const Remover&) = delete;
   /// Also after a failure.
@@ -134,7 +134,7 @@ class Remover {
     writer_.add(RemoveOp{.path = path});
   }
 
-  void take(const Write& write, const Written& written) {
+  void record(const Write& write, const Written& written) {
     const bool was_guess = guesses_.front();
     guesses_.pop_front();
     if (written.code == code::not_empty && !is_last_try_)

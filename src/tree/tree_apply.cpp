@@ -41,7 +41,12 @@ void TreeApply::run(const RecordStream& records) {
   while ((record || node) && !failure_) {
     const bool only_found = node && (!record || stands_before(node->record.path, record->path));
     const auto& path = only_found ? node->record.path : record->path;
-    close_until(path);
+    // Completes the open nodes that are not ancestors of this one.
+    while (!open_.empty() && !is_within(path, open_.back().path)) {
+      const auto done = std::move(open_.back());
+      open_.pop_back();
+      close(done);
+    }
     plan_.reached(++reached);
     if (only_found) {
       handle_extra(*node);
@@ -70,15 +75,6 @@ void TreeApply::run(const RecordStream& records) {
   writer_.finish();
   if (failure_) std::rethrow_exception(failure_);
   set_all_limits();
-}
-
-/// Completes the open nodes that are not ancestors of `path`.
-void TreeApply::close_until(const std::string& path) {
-  while (!open_.empty() && !is_within(path, open_.back().path)) {
-    const auto node = std::move(open_.back());
-    open_.pop_back();
-    close(node);
-  }
 }
 
 void TreeApply::close(const Open& node) {

@@ -88,7 +88,6 @@ class TreeApply {
     bool shelters = false;      ///< has an ephemeral below it
   };
 
-  void close_until(const std::string& path);
   void close(const Open& node);
   void handle_extra(const FoundNode& node);
   void create(const TreeRecord& record, bool inner);

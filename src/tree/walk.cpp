@@ -112,7 +112,7 @@ constexpr std::size_t bytes_expected = 4U << 20U;
 /// an answer several times.
 constexpr std::size_t most_values_at_once = 64;
 constexpr std::size_t most_values = 512;
-/// How much faster than the number of values that have been read the number on their way may grow.
+/// How many times as many values as have been read may be on their way.
 constexpr std::size_t growth_of_values = 16;
 /// Near the server, for lists of children.
 constexpr std::size_t most_lists = 2048;
@@ -198,7 +198,11 @@ class WalkReads {
   void send_all() {
     while (!next_.empty()) {
       const auto count = std::min(room(), next_.size());
-      if (count == 0 || (count < at_once() && can_wait())) break;
+      // Whether what is in flight will soon tell of more to be sent together. Far away it would
+      // not, and the server has no work meanwhile.
+      const bool can_wait =
+          plan_.collects && are_batched_ && nodes_in_flight_ > 0 && nodes_.now() <= most_lists;
+      if (count == 0 || (count < at_once() && can_wait)) break;
       send(pick(count), reads_singly());
     }
     send(std::exchange(next_single_, {}), true);
@@ -243,7 +247,10 @@ class WalkReads {
       for (std::size_t i = 0; i < batch.asked.size(); ++i) {
         auto& asked = batch.asked[i];
         auto& result = *next++;
-        if (asked.reads_names) add_names(result, *next++);
+        if (asked.reads_names) {
+          if (result.code == code::ok) result.code = next->code;
+          result.names = std::move(next++->names);
+        }
         bytes += static_cast<std::size_t>(result.stat.data_length) + result.names.memory();
         if (asked.reads_acl) understand(*asked.node, acls[i]);
         understand(asked, result, batch.is_single);
@@ -306,9 +313,11 @@ class WalkReads {
     return std::min(std::max(usual, most_nodes()), fifth_of_a_second() + 2);
   }
 
-  /// Whether there are Stats to read, but the values are too large to come with them.
-  bool reads_stats_alone() const { return !plan_.data && mean_value_ >= small_value; }
-  bool reads_singly() const { return reads_stats_alone() || plan_.watch.is_set(); }
+  /// Whether each is read alone: with a watch, or since the values are too large to come with the
+  /// Stats that are to be read.
+  bool reads_singly() const {
+    return plan_.watch.is_set() || (!plan_.data && mean_value_ >= small_value);
+  }
 
   /// How many nodes may be sent together now.
   std::size_t room() {
@@ -331,16 +340,16 @@ class WalkReads {
     if (takes_values_ && count < next_.size()) {
       const bool in_order = next_.size() * usual_value_ > bytes_expected;
       const auto wanted = in_order ? Order::OfVisits : Order::Apart;
-      if (std::exchange(order_, wanted) != wanted) in_order ? put_in_order() : put_apart();
+      const bool is_new = std::exchange(order_, wanted) != wanted;
+      if (is_new && in_order)
+        std::ranges::sort(next_, std::less<>(), [](const Asked& one) { return one.node->at; });
+      else if (is_new)
+        put_apart();
     }
     const auto end = next_.begin() + static_cast<std::ptrdiff_t>(std::min(count, next_.size()));
     std::vector<Asked> some(next_.begin(), end);
     next_.erase(next_.begin(), end);
     return some;
-  }
-
-  void put_in_order() {
-    std::ranges::sort(next_, std::less<>(), [](const Asked& one) { return one.node->at; });
   }
 
   /// Any few that follow each other then come from all parts of what was there: the order is that
@@ -401,17 +410,6 @@ class WalkReads {
       results.resize(reads, {.code = outcome.code});
       return true;
     });
-  }
-
-  /// Whether what is in flight will soon tell of more to be sent together. Far away it would not,
-  /// and the server has no work meanwhile.
-  bool can_wait() {
-    return plan_.collects && are_batched_ && nodes_in_flight_ > 0 && nodes_.now() <= most_lists;
-  }
-
-  static void add_names(ReadResult& to, ReadResult& from) {
-    if (to.code == code::ok) to.code = from.code;
-    to.names = std::move(from.names);
   }
 
   static void understand(WalkStop& stop, Outcome<NodeAcl>& acl) {

@@ -22,7 +22,7 @@ namespace {
 
 using Ends = std::map<std::int64_t, std::int64_t>;
 
-/// As the last transaction of an epoch: that there was none.
+/// Stands for the last transaction of an epoch that had none.
 constexpr std::int64_t none_of(std::int64_t epoch) { return epoch << 32; }
 
 class Histories {

@@ -159,13 +159,13 @@ void DataFiles::refresh() {
   std::vector<std::string> before;
   std::vector<std::string> now;
   do {
-    look();
+    scan();
     before = std::exchange(now, {});
     for (const auto& log : logs_) now.push_back(log.path);
   } while (now != before);
 }
 
-void DataFiles::look() {
+void DataFiles::scan() {
   logs_.clear();
   snapshots_.clear();
   misnamed_.clear();

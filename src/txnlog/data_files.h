@@ -66,7 +66,7 @@ class DataFiles {
   std::string places_text() const;
 
  private:
-  void look();
+  void scan();
   void add_directory(const std::string& directory);
   void add_unusable(const std::string& path, const std::string& problem);
   void add_file(const std::string& path);

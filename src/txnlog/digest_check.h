@@ -22,7 +22,7 @@ namespace zksh {
 /// Within an epoch a transaction without a gap before it makes a right tree from a right one, and
 /// what one leader wrote stays one history. So digests that differ show another tree only if the
 /// first of them is the first that is compared, or the first of an epoch, and no request for "/"
-/// was under way, of which a server has at most 1000 (globalOutstandingLimit). If they are right
+/// was under way (a server has at most 1000: globalOutstandingLimit). If they are right
 /// again later, what differed is gone; in the first case the snapshot was fuzzier than it says.
 class DigestCheck {
  public:

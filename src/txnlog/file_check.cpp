@@ -797,12 +797,6 @@ class Checker {
     return fmt::format("without this file, {} would be missing", missing);
   }
 
-  /// A number as QuorumPeer.readLongFromFile reads it.
-  static std::optional<std::int64_t> epoch_in(std::string_view text) {
-    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    return number_in<std::int64_t>(text);
-  }
-
   struct EpochFault {
     std::string problem{};
     std::string remedy{};
@@ -820,7 +814,7 @@ class Checker {
           std::tuple("currentEpoch.tmp", &epochs.next, &current)}) {
       if (!*text || (text == &epochs.next && (!release.reads_endings || current >= epoch)))
         continue;
-      const auto read = epoch_in(**text);
+      const auto read = java_number_in<std::int64_t>(**text);
       if (!read)
         return EpochFault{fmt::format("{} holds \"{}\", not a number", name, **text),
                           fmt::format("write {} to it, the epoch of the last transaction", epoch)};

@@ -50,7 +50,9 @@ std::uint64_t digest_of(std::string_view path, const PastNode& node) {
 
 std::int64_t owner_of(const LoggedTransaction& txn, const TxnOperation& op) {
   if (op.type == TxnType::CreateContainer) return container_owner;
-  if (op.type == TxnType::CreateTtl) return ttl_owner(op.ttl);
+  constexpr std::uint64_t ttl_mark = 0xff00000000000000;
+  if (op.type == TxnType::CreateTtl)
+    return static_cast<std::int64_t>(ttl_mark | static_cast<std::uint64_t>(op.ttl));
   return op.ephemeral ? txn.session : 0;
 }
 
@@ -87,6 +89,10 @@ void EphemeralOwners::follow(const LoggedTransaction& txn) {
   }
 }
 
+namespace {
+
+/// Those that lived before a zxid, from the newest readable snapshot before it, if there is one,
+/// and the logs.
 EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
                                   const std::stop_token& stop) {
   EphemeralOwners owners;
@@ -118,6 +124,8 @@ EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
   }
   return owners;
 }
+
+}  // namespace
 
 std::vector<std::string> SessionEnds::ephemerals(const LoggedTransaction& txn) {
   const bool closes = txn.type == TxnType::CloseSession;
@@ -271,7 +279,11 @@ void PastTree::apply(const LoggedTransaction& txn) {
     else
       set(txn, op);
   }
-  if (txn.type == TxnType::CloseSession) close(txn);
+  if (txn.type == TxnType::CloseSession) {
+    if (txn.ephemerals)
+      for (const auto path : *txn.ephemerals) remove(path, txn.zxid);
+    for (const auto& path : owners_.end(txn.session)) remove(path, txn.zxid);
+  }
 }
 
 void PastTree::learn_acls(const LoggedTransaction& txn) {
@@ -351,12 +363,6 @@ void PastTree::set(const LoggedTransaction& txn, const TxnOperation& op) {
     node->stat.mtime = txn.time;
   }
   count_in(key_, *node);
-}
-
-void PastTree::close(const LoggedTransaction& txn) {
-  if (txn.ephemerals)
-    for (const auto path : *txn.ephemerals) remove(path, txn.zxid);
-  for (const auto& path : owners_.end(txn.session)) remove(path, txn.zxid);
 }
 
 std::vector<std::string_view> PastTree::below(std::string_view top) const {

@@ -36,10 +36,6 @@ class EphemeralOwners {
 };
 
 class DataFiles;
-/// Those that lived before a zxid, from the newest readable snapshot before it, if there is one,
-/// and the logs. Blocks while it reads; throws as TransactionReader and Cancelled.
-EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
-                                  const std::stop_token& stop);
 
 /// What the ends of sessions delete.
 class SessionEnds {
@@ -48,7 +44,8 @@ class SessionEnds {
   SessionEnds(const DataFiles& files, std::stop_token stop)
       : files_(files), stop_(std::move(stop)) {}
 
-  /// Must be called for each transaction, in order. Blocks and throws as ephemerals_before.
+  /// Must be called for each transaction, in order. Blocks while it reads; throws as
+  /// TransactionReader and Cancelled.
   std::vector<std::string> ephemerals(const LoggedTransaction& txn);
 
  private:
@@ -136,7 +133,6 @@ class PastTree {
   void create(const LoggedTransaction& txn, const TxnOperation& op);
   void remove(std::string_view path, std::int64_t zxid);
   void set(const LoggedTransaction& txn, const TxnOperation& op);
-  void close(const LoggedTransaction& txn);
 
   bool digests_;
   std::uint64_t digest_ = 0;

@@ -71,15 +71,15 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
                           zxid_text(plan.until), files.places_text(), files.other_half()));
 }
 
-/// The zxid before which transactions are missing after `after`, of which `next` is the next that
-/// the logs have; INT64_MAX: none.
+/// If transactions are missing after `after`: the zxid before which they are. `next` is the next
+/// one that the logs have; INT64_MAX: none.
 std::optional<std::int64_t> missing_before(const DataFiles& files, std::int64_t after,
                                            std::int64_t next) {
   if (next == after + 1) return std::nullopt;
   const bool end = next == INT64_MAX;
   if (!end && (epoch_of(next) <= epoch_of(after) || counter_of(next) != 1)) return next;
-  // Whether an epoch had more is not in its logs, but a snapshot shows what there was. That of the
-  // beginning of an epoch is of no transaction.
+  // The logs of an epoch do not tell whether it had more transactions, but a snapshot shows what
+  // there was. A snapshot of the beginning of an epoch is of no transaction.
   for (const auto& file : files.snapshots())
     if (file.zxid > after && file.zxid < next && files.was_agreed(file.zxid) &&
         (epoch_of(file.zxid) == epoch_of(after) || counter_of(file.zxid) > 0))
@@ -92,20 +92,16 @@ std::string missing_text(std::int64_t after, std::int64_t before) {
                      zxid_text(before));
 }
 
-[[noreturn]] void refuse_gap(const Replay& replay, const DataFiles& files,
-                             const std::vector<Flaw>& flaws, std::int64_t before) {
-  auto text = missing_text(replay.zxid, before);
-  if (!flaws.empty()) text += " (" + flaw_text(flaws.back()) + ')';
-  throw Error(fmt::format("{}; they are needed after {}{}", text, replay.snapshot.path,
-                          files.other_half()));
-}
-
 /// Refuses unless `next`, the next transaction that the logs have, follows the last that was
 /// applied; INT64_MAX: they have none.
 void require_next(const Replay& replay, const DataFiles& files, const std::vector<Flaw>& flaws,
                   std::int64_t next) {
-  const auto missing = missing_before(files, replay.zxid, next);
-  if (missing) refuse_gap(replay, files, flaws, *missing);
+  if (const auto missing = missing_before(files, replay.zxid, next)) {
+    auto text = missing_text(replay.zxid, *missing);
+    if (!flaws.empty()) text += " (" + flaw_text(flaws.back()) + ')';
+    throw Error(fmt::format("{}; they are needed after {}{}", text, replay.snapshot.path,
+                            files.other_half()));
+  }
   if (next == replay.zxid + 1) return;
   // Before a new epoch, a log without its header is that of a server that died when it began it.
   const auto damage = std::ranges::find_if(flaws, [&](const Flaw& flaw) {

@@ -183,9 +183,4 @@ bool is_session_owner(std::int64_t owner) {
          (static_cast<std::uint64_t>(owner) & ttl_mask) != ttl_mark;
 }
 
-std::int64_t ttl_owner(std::int64_t ttl) {
-  constexpr std::uint64_t ttl_mark = 0xff00000000000000;
-  return static_cast<std::int64_t>(ttl_mark | static_cast<std::uint64_t>(ttl));
-}
-
 }  // namespace zksh

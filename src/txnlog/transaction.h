@@ -89,6 +89,5 @@ Acl decoded_acl(std::string_view bytes);
 /// A session, or a mark of another kind: EphemeralType.java.
 bool is_session_owner(std::int64_t ephemeral_owner);
 inline constexpr std::int64_t container_owner = INT64_MIN;
-std::int64_t ttl_owner(std::int64_t ttl);
 
 }  // namespace zksh

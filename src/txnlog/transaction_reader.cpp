@@ -47,12 +47,6 @@ void TransactionReader::report(Flaw flaw) {
   if (report_) report_(flaw);
 }
 
-const DataFiles::File* TransactionReader::next_file() const {
-  for (const auto& file : files_.logs())
-    if (stands_after(file, opened_)) return &file;
-  return nullptr;
-}
-
 void TransactionReader::open(const DataFiles::File& file) {
   if (sources_.size() == most_open)
     throw Error(fmt::format("more than {} logs overlap at {}; name one copy of each", most_open,
@@ -79,22 +73,20 @@ void TransactionReader::settle(bool follows) {
   }
 }
 
-TransactionReader::Source* TransactionReader::least() {
-  Source* least = nullptr;
-  for (auto& source : sources_)
-    if (source.record && (!least || zxid_of(source.record->body) < zxid_of(least->record->body)))
-      least = &source;
-  return least;
-}
-
 bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
   if (consumed_) consumed_->record.reset();
   consumed_ = nullptr;
   while (true) {
     settle(follows);
-    auto* const chosen = least();
-    const auto* const file = next_file();
-    if (file && (!chosen || file->zxid <= zxid_of(chosen->record->body))) {
+    Source* chosen = nullptr;
+    for (auto& source : sources_)
+      if (source.record &&
+          (!chosen || zxid_of(source.record->body) < zxid_of(chosen->record->body)))
+        chosen = &source;
+    const auto& logs = files_.logs();
+    const auto file =
+        std::ranges::find_if(logs, [&](const auto& log) { return stands_after(log, opened_); });
+    if (file != logs.end() && (!chosen || file->zxid <= zxid_of(chosen->record->body))) {
       open(*file);
       continue;
     }
@@ -103,14 +95,14 @@ bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
       if (!follows) end_repetition();
       return false;
     }
-    if (take(*chosen, txn)) return true;
+    if (accept(*chosen, txn)) return true;
     passed_over_ += chosen->record->whole.size();
     chosen->record.reset();
   }
 }
 
 /// False if the record cannot be used.
-bool TransactionReader::take(Source& source, LoggedTransaction& txn) {
+bool TransactionReader::accept(Source& source, LoggedTransaction& txn) {
   const auto& body = source.record->body;
   const auto zxid = zxid_of(body);
   const auto flaw = [&](Flaw::Kind kind) {

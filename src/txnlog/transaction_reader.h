@@ -75,11 +75,9 @@ class TransactionReader {
   bool was_read(const LogFile::Record& record);
   void end_repetition();
   void report(Flaw flaw);
-  const DataFiles::File* next_file() const;
   void open(const DataFiles::File& file);
   void settle(bool follows);
-  Source* least();
-  bool take(Source& source, LoggedTransaction& txn);
+  bool accept(Source& source, LoggedTransaction& txn);
   void drop_repeated(const Source& chosen);
   bool drop_not_agreed(const Source& source, std::int64_t zxid);
   void report_not_agreed();
