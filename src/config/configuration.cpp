@@ -96,13 +96,6 @@ std::vector<std::string> configuration_files() {
   return files;
 }
 
-/// Whether there is no such file, as far as this user can see: HOME may be the directory of a user
-/// that the process no longer is.
-bool cannot_be_seen(const std::string& name) {
-  struct stat info {};
-  return stat(name.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
-}
-
 }  // namespace
 
 std::span<const Configuration::Key> Configuration::keys() {
@@ -216,7 +209,11 @@ std::optional<ConfigurationFile> read_configuration_file(const std::string& name
   std::ifstream stream(name);
   if (!stream) {
     const int reason = errno;
-    if (cannot_be_seen(name)) return std::nullopt;
+    // HOME may be the directory of a user that the process no longer is.
+    struct stat info {};
+    const bool unseen =
+        stat(name.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
+    if (unseen) return std::nullopt;
     throw UsageError(fmt::format("cannot read {}: {}", name, std::strerror(reason)));
   }
   ConfigurationFile file{.name = name, .sections = {}};

@@ -21,6 +21,17 @@
 namespace zksh {
 namespace {
 
+/// A sentence for the user if others than the owner can read or write the file; else empty.
+std::string warning_of_readers(const std::string& name) {
+  struct stat info {};
+  constexpr mode_t of_others = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & of_others) == 0)
+    return {};
+  return fmt::format(
+      "warning: other users can read or write the credentials in {} (mode {:03o}); use chmod 600",
+      name, info.st_mode & 0777U);
+}
+
 constexpr std::string_view property_blanks = " \t\f";
 
 std::string_view without_leading_blanks(std::string_view text) {
@@ -439,11 +450,6 @@ Properties parse_client_file(const std::string& name, std::string& warning) {
   return properties;
 }
 
-bool asks_for_safety(const std::string& key, const std::string& value) {
-  if (key == "zookeeper.client.secure") return equal_ignoring_case(trimmed(value), "true");
-  return key == "java.security.auth.login.config";
-}
-
 /// The words, quoted texts and signs of a login configuration, without its comments.
 std::vector<std::string> tokens_of(std::string_view text) {
   std::vector<std::string> tokens;
@@ -539,7 +545,10 @@ JavaFlags java_flags() {
       const std::string key(word.substr(2, equals - 2));
       const std::string value(word.substr(std::min(equals + 1, word.size())));
       flags.properties[key] = value;
-      if (!asks_for_safety(key, value)) continue;
+      const bool asks = key == "zookeeper.client.secure"
+                            ? equal_ignoring_case(trimmed(value), "true")
+                            : key == "java.security.auth.login.config";
+      if (!asks) continue;
       flags.variable = variable;
       flags.asks = key;
     }
@@ -575,16 +584,6 @@ std::vector<Credential> parse_auth_file(const std::string& text, const std::stri
   }
   if (credentials.empty()) throw UsageError(fmt::format("{} holds no credential", name));
   return credentials;
-}
-
-std::string warning_of_readers(const std::string& name) {
-  struct stat info {};
-  constexpr mode_t of_others = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
-  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & of_others) == 0)
-    return {};
-  return fmt::format(
-      "warning: other users can read or write the credentials in {} (mode {:03o}); use chmod 600",
-      name, info.st_mode & 0777U);
 }
 
 AuthFile read_auth_file(const std::string& name) {

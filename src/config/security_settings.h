@@ -63,9 +63,6 @@ struct AuthFile {
 /// none at all.
 std::vector<Credential> parse_auth_file(const std::string& text, const std::string& name);
 
-/// A sentence for the user if others than the owner can read or write the file; else empty.
-std::string warning_of_readers(const std::string& name);
-
 /// Reads and parses a file. Throws UsageError as parse_auth_file, or if the file cannot be read.
 AuthFile read_auth_file(const std::string& name);
 

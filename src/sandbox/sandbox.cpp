@@ -79,17 +79,15 @@ std::string jars_below(const std::string& home) {
 
 bool has_jar_of_3_4(const fs::path& directory) { return has_file(directory, "zookeeper-3.4.", ""); }
 
-/// Where tests/support/fetch_servers.py puts the server of a version.
-std::string fetched_server(const std::string& version) {
-  const std::string cache = environment("XDG_CACHE_HOME");
-  return fmt::format("{}/zksh-test-servers/{}",
-                     cache.empty() ? environment("HOME") + "/.cache" : cache, version);
-}
-
 /// The directory that --zookeeper specifies.
 std::string named_home(const std::string& zookeeper) {
   const bool is_version = zookeeper.find('/') == std::string::npos && !fs::exists(zookeeper);
-  auto home = is_version ? fetched_server(zookeeper) : zookeeper;
+  auto home = zookeeper;
+  if (is_version) {  // where tests/support/fetch_servers.py puts the server of a version
+    const std::string cache = environment("XDG_CACHE_HOME");
+    home = fmt::format("{}/zksh-test-servers/{}",
+                       cache.empty() ? environment("HOME") + "/.cache" : cache, zookeeper);
+  }
   if (!jars_below(home).empty()) return home;
   throw Error(is_version ? fmt::format("there is no ZooKeeper {} in {}; in a source tree, "
                                        "tests/support/fetch_servers.py {} downloads it",
@@ -117,13 +115,6 @@ std::string find_jars() {
                   "is not set; on Debian:\n  apt-get install default-jre-headless "
                   "libzookeeper-java",
                   debian));
-}
-
-int first_outgoing_port() {
-  int first = 0;
-  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
-  constexpr int usual = 32768;
-  return first > 0 ? first : usual;
 }
 
 /// A socket bound to the port, or none if the port is in use.
@@ -244,8 +235,10 @@ ServerProgram find_server_program(const std::string& zookeeper) {
 std::vector<int> free_ports(std::size_t count) {
   constexpr int lowest = 10000;
   std::mt19937 random(std::random_device{}());
-  std::uniform_int_distribution<int> any(lowest,
-                                         std::max(first_outgoing_port(), lowest + 2000) - 1);
+  int first_outgoing = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first_outgoing;
+  if (first_outgoing <= 0) first_outgoing = 32768;  // as usual
+  std::uniform_int_distribution<int> any(lowest, std::max(first_outgoing, lowest + 2000) - 1);
   std::vector<int> ports;
   std::vector<Fd> held;  // held until all are found, so that none is found twice
   for (int tries = 0; ports.size() < count; ++tries) {

@@ -52,8 +52,8 @@ class HistoryFile {
   /// at most a tenth of a second for another shell.
   std::optional<std::string> add(const std::string& line);
 
-  /// Saves whether a line that was added is a mistake, if that has changed. Waits as add does. Who
-  /// has read the line before is not told.
+  /// Saves whether a line that was added is a mistake, if that has changed. Waits as add does.
+  /// Shells that have read the line before do not hear of it.
   void set_mistake(const std::string& line, bool mistake);
   /// Whether the line was a mistake when it last ran, in this shell or one whose lines were read.
   bool is_mistake(std::string_view line) const { return mistakes_.contains(line); }

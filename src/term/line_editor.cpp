@@ -148,13 +148,6 @@ std::size_t first_word(std::string_view text) {
   return end;
 }
 
-/// How many candidates to read and list at a time: a screenful of short names.
-std::size_t candidates_on(ScreenSize screen) {
-  constexpr int most = 200;
-  constexpr int typical_columns = 4;
-  return static_cast<std::size_t>(std::clamp(typical_columns * (screen.rows - 3), 1, most));
-}
-
 /// Whether readline is in a state (a search, a count, a multi-byte key) that changing the line
 /// would confuse.
 bool readline_is_busy() {
@@ -501,8 +494,16 @@ struct LineEditor::Bridge {
   }
 
   static int accept_line(int count, int key) {
-    if (current->hold_enter() || current->continue_text()) return 0;
-    return rl_newline(count, key);
+    // While candidates of a Tab are awaited, the line is not the intended one yet.
+    if (current->still_awaited() && !current->awaited_->slow) {
+      current->awaited_->enter = true;
+      return 0;
+    }
+    const auto& is_unfinished = current->options_.is_unfinished;
+    if (!is_unfinished || !is_unfinished(readline_text())) return rl_newline(count, key);
+    rl_point = rl_end;
+    rl_insert_text("\n");
+    return 0;
   }
 
   /// Moves to the line above, in a text of several lines, or else through the history (recall).
@@ -770,14 +771,6 @@ void LineEditor::insert_paste() {
   rl_end_undo_group();
 }
 
-/// Handles Enter if the text needs another line: adds a newline. Returns false if it needs none.
-bool LineEditor::continue_text() const {
-  if (!options_.is_unfinished || !options_.is_unfinished(readline_text())) return false;
-  rl_point = rl_end;
-  rl_insert_text("\n");
-  return true;
-}
-
 bool LineEditor::pending() const {
   return reads() && !suspended_ && (!accepted_.empty() || input_.has_ahead());
 }
@@ -942,9 +935,12 @@ std::size_t LineEditor::complete(bool again) {
   awaited_.reset();
   if (!options_.complete) return 0;
   const auto cursor = static_cast<std::size_t>(rl_point);
+  constexpr int most_room = 200;
+  constexpr int typical_columns = 4;  // a screenful of short names
+  const int room = std::clamp(typical_columns * (painter_.screen().rows - 3), 1, most_room);
   auto found = options_.complete({.line = readline_text(),
                                   .cursor = cursor,
-                                  .room = candidates_on(painter_.screen()),
+                                  .room = static_cast<std::size_t>(room),
                                   .again = again});
   const auto count = found.count;
   const bool gained = found.text != readline_text().substr(found.begin, cursor - found.begin);
@@ -956,20 +952,17 @@ std::size_t LineEditor::complete(bool again) {
     if (!again) rl_ding();
   } else {
     print(candidate_list(found, painter_.screen()));
-    open_menu(std::move(found));
+    if (!found.texts.empty()) {
+      const auto last = found.texts.size();
+      found.texts.push_back(std::move(found.text));
+      menu_ = {.begin = found.begin,
+               .texts = std::move(found.texts),
+               .at = last,
+               .line = std::string(readline_text()),
+               .cursor = rl_point};
+    }
   }
   return awaited_ ? 0 : count;
-}
-
-void LineEditor::open_menu(Completion found) {
-  if (found.texts.empty()) return;
-  const auto last = found.texts.size();
-  found.texts.push_back(std::move(found.text));
-  menu_ = {.begin = found.begin,
-           .texts = std::move(found.texts),
-           .at = last,
-           .line = std::string(readline_text()),
-           .cursor = rl_point};
 }
 
 /// Returns false if nothing is listed for the line as it is now.
@@ -1010,14 +1003,6 @@ void LineEditor::completion_came() {
   paint();
 }
 
-/// Handles Enter after a Tab whose candidates are still awaited, so that the line is not the
-/// intended one yet. Returns false if there is no such Tab.
-bool LineEditor::hold_enter() {
-  if (!still_awaited() || awaited_->slow) return false;
-  awaited_->enter = true;
-  return true;
-}
-
 /// Keys typed ahead assumed that the line would run.
 void LineEditor::drop_enter() {
   if (awaited_) awaited_->enter = false;
@@ -1042,13 +1027,13 @@ bool KeyInput::poll_terminal(std::chrono::microseconds wait) {
     return true;
   }
   char byte = 0;
-  if (take(&byte, 1) == 0) return false;
+  if (read_bytes(&byte, 1) == 0) return false;
   ahead_.push_back(byte);
   return true;
 }
 
 /// Reads at most so many bytes; returns how many, 0 if there are none now.
-std::size_t KeyInput::take(char* bytes, std::size_t most) {
+std::size_t KeyInput::read_bytes(char* bytes, std::size_t most) {
   const ssize_t count = read(fd_, bytes, most);
   if (count <= 0) {
     known_ = 0;
@@ -1070,7 +1055,7 @@ int KeyInput::next() {
   }
   if (known_ == 0 && (ended_ || !poll_terminal(patience))) return -1;
   if (!ahead_.empty()) return next();
-  return take(&byte, 1) == 1 ? static_cast<unsigned char>(byte) : -1;
+  return read_bytes(&byte, 1) == 1 ? static_cast<unsigned char>(byte) : -1;
 }
 
 bool KeyInput::take_paste(std::string& paste) {
@@ -1081,7 +1066,7 @@ bool KeyInput::take_paste(std::string& paste) {
     ahead_.clear();
     if (paste.size() == before) {
       const auto taken =
-          take(block.data(), std::min(block.size(), std::max<std::size_t>(known_, 1)));
+          read_bytes(block.data(), std::min(block.size(), std::max<std::size_t>(known_, 1)));
       if (taken == 0) return false;
       paste.append(block.data(), taken);
     }

@@ -104,7 +104,7 @@ class KeyInput {
 
  private:
   bool poll_terminal(std::chrono::microseconds wait);
-  std::size_t take(char* bytes, std::size_t most);
+  std::size_t read_bytes(char* bytes, std::size_t most);
 
   int fd_;
   std::deque<char> ahead_;
@@ -284,14 +284,11 @@ class LineEditor {
   void leave_line();
   void read_keys();
   void insert_paste();
-  bool hold_enter();
   void drop_enter();
-  bool continue_text() const;
   void deliver();
   void hand_over();
   void drop_queued();
   std::size_t complete(bool again);
-  void open_menu(Completion found);
   bool walk_menu(bool back);
   int recall(int direction, int count, int key);
   bool still_awaited() const;
