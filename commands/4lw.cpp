@@ -95,7 +95,7 @@ void print_answer(Context& cx, const MemberAnswers& member, bool several) {
 
 std::optional<std::string> problem_of(const std::string& word, const MemberAnswers& member) {
   if (member.answers.empty()) return "its client address is not known (use `4lw WORD HOST:PORT`)";
-  // That is the answer then.
+  // The word is answered all the same.
   if (is_not_serving(member.answers.front().text)) return std::nullopt;
   return no_answer(word, member.answers.front());
 }
@@ -151,7 +151,7 @@ int run(Context& cx, const Args& a) {
 /// " conf: its settings; cons: …" for the help.
 std::string words_text() {
   std::string text;
-  // At every start: without formatting, which takes three times as long.
+  // Runs at every start, so without fmt, which would take three times as long.
   for (const auto& word : four_letter_words())
     text.append(1, ' ')
         .append(word.word)

@@ -27,8 +27,8 @@ void declare(Options& o, Args& a) {
   o.legacy().words("surplus", a.surplus, "zkCli ignores further words.");
 }
 
-/// Reads what is in a file or standard input: all of it, or a digest's password. A final newline is
-/// none of it.
+/// Reads the file or standard input that the argument names, for all of it or for a digest's
+/// password, without a final newline.
 std::string credential_of(const Context& cx, const std::string& scheme,
                           const std::string& argument) {
   const auto colon = argument.find(":@");
@@ -54,27 +54,12 @@ int add(Context& cx, const std::string& scheme, const std::string& credential) {
   return status::ok;
 }
 
-int add_file(Context& cx, const std::string& name) {
-  const auto file = read_auth_file(name);
-  if (!file.warning.empty()) cx.out.err_line("{}", file.warning);
-  for (const auto& each : file.credentials)
-    if (const int result = add(cx, each.scheme, each.secret); result != status::ok) return result;
-  return status::ok;
-}
-
 std::string answer(Context& cx, const std::string& prompt, bool hidden) {
   if (!cx.can_ask())
     throw UsageError("there is no terminal to ask for it; use @FILE or --file FILE");
   const auto text = cx.ask(prompt, hidden);
   if (!text) throw Cancelled("nothing was added");
   return *text;
-}
-
-/// Asks for the missing parts of user:password.
-std::string complete_digest(Context& cx, std::string credential) {
-  if (credential.empty()) credential = answer(cx, "User: ", false);
-  if (credential.find(':') != std::string::npos) return credential;
-  return credential + ':' + answer(cx, fmt::format("Password of {}: ", credential), true);
 }
 
 void check_words(const Args& a) {
@@ -89,9 +74,15 @@ void check_words(const Args& a) {
 int run(Context& cx, const Args& a) {
   if (!a.scheme && !a.file) throw SyntaxError("too few arguments: scheme expected");
   if (cx.input != Input::Pipe) check_words(a);
-  if (a.file) return add_file(cx, *a.file);
+  if (a.file) {
+    const auto file = read_auth_file(*a.file);
+    if (!file.warning.empty()) cx.out.err_line("{}", file.warning);
+    for (const auto& each : file.credentials)
+      if (const int result = add(cx, each.scheme, each.secret); result != status::ok) return result;
+    return status::ok;
+  }
   if (cx.services.settings.drop_in && cx.history.next() == 0)
-    return status::ok;  // and ends at once
+    return status::ok;  // zkCli ends before the answer
   // zkCli fails then: Java's client sends null, on which the servers' digest scheme fails; the C
   // client sends an empty credential, which is accepted.
   if (cx.input == Input::Pipe && !a.credential && *a.scheme == "digest") {
@@ -99,8 +90,11 @@ int run(Context& cx, const Args& a) {
     return cx.excused(status::not_authorised);
   }
   auto credential = credential_of(cx, *a.scheme, a.credential.value_or(""));
-  if (cx.input != Input::Pipe && *a.scheme == "digest")
-    credential = complete_digest(cx, std::move(credential));
+  if (cx.input != Input::Pipe && *a.scheme == "digest") {
+    if (credential.empty()) credential = answer(cx, "User: ", false);
+    if (credential.find(':') == std::string::npos)
+      credential += ':' + answer(cx, fmt::format("Password of {}: ", credential), true);
+  }
   return add(cx, *a.scheme, credential);
 }
 

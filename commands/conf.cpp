@@ -15,27 +15,19 @@ struct Args {
   std::optional<std::string> value;
 };
 
-std::vector<std::string> setting_names() {
-  return mapped<std::string>(Settings::descriptions(), &Settings::Description::name);
-}
-
-/// The choices of each setting.
-std::map<std::string, std::vector<std::string>, std::less<>> setting_choices() {
-  std::map<std::string, std::vector<std::string>, std::less<>> choices;
-  for (const auto& description : Settings::descriptions())
-    choices[std::string(description.name)] = {description.choices.begin(),
-                                              description.choices.end()};
-  return choices;
-}
-
 void declare(Options& o, Args& a) {
-  o.word_of("name", a.name, setting_names(), "The setting; by default all are listed.");
+  o.word_of("name", a.name,
+            mapped<std::string>(Settings::descriptions(), &Settings::Description::name),
+            "The setting; by default all are listed.");
   o.text("value", a.value, "The new value; by default the current one is shown.");
-  o.suggest_after(setting_choices());
+  std::map<std::string, std::vector<std::string>, std::less<>> choices;
+  for (const auto& setting : Settings::descriptions())
+    choices[std::string(setting.name)] = {setting.choices.begin(), setting.choices.end()};
+  o.suggest_after(choices);
 }
 
-/// As many words of the help as fit on the line after `columns` columns; none if that tells
-/// nothing.
+/// As many words of the help as fit on the line after `columns` columns; none if too few would fit
+/// to say anything.
 std::string in_short(const Context& cx, std::string_view help, std::size_t columns) {
   const auto sentence = help.substr(0, help.find_first_of(".:;"));
   if (!cx.out.style().out_is_terminal) return std::string(sentence);

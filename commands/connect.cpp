@@ -19,9 +19,9 @@ void declare(Options& o, Args& a) {
          "host[:port][,host[:port]…][/chroot]; by default the current servers.");
 }
 
-/// As zkCli does: the lines that follow are meant for the other servers, also while these do not
-/// answer, and none of them is for the old session. Says at once that there is no connection; zkCli
-/// does not wait for one here.
+/// As zkCli does: the lines that follow are meant for the new servers, even while these do not
+/// answer, and none of them may reach the old session. Says at once that there is no connection;
+/// zkCli does not wait for one here.
 void open_for_piped_lines(Context& cx, const std::string& server) {
   end_work_of_session(cx);
   cx.client.close();

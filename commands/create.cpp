@@ -46,14 +46,6 @@ void declare(Options& o, Args& a) {
   o.acl("acl", a.acl, "The ACL: scheme:id:perms, separated by commas; perms are letters of cdrwa.");
 }
 
-/// A bare number is milliseconds, as in zkCli, which knows no units.
-std::int64_t parsed_ttl(const Context& cx, const std::string& text) {
-  if (cx.input == Input::Pipe || is_number(text))
-    return parse_number(text, "-t", std::numeric_limits<std::int64_t>::min(),
-                        std::numeric_limits<std::int64_t>::max());
-  return parse_duration(text, "-t", std::chrono::milliseconds(1)).count();
-}
-
 std::int64_t checked_ttl(const Context& cx, const Args& a) {
   if (a.container && (a.ephemeral || a.sequential))
     throw ValueError(
@@ -61,7 +53,12 @@ std::int64_t checked_ttl(const Context& cx, const Args& a) {
   if (!a.ttl) return 0;
   std::int64_t ttl = 0;
   try {
-    ttl = parsed_ttl(cx, *a.ttl);
+    // A bare number is milliseconds, as in zkCli, which knows no units.
+    if (cx.input == Input::Pipe || is_number(*a.ttl))
+      ttl = parse_number(*a.ttl, "-t", std::numeric_limits<std::int64_t>::min(),
+                         std::numeric_limits<std::int64_t>::max());
+    else
+      ttl = parse_duration(*a.ttl, "-t", std::chrono::milliseconds(1)).count();
   } catch (const UsageError&) {
     if (cx.input == Input::Terminal) throw;
     throw ValueError("-t argument must be a long value");
@@ -72,15 +69,6 @@ std::int64_t checked_ttl(const Context& cx, const Args& a) {
     throw ValueError(
         fmt::format("ttl must be positive and cannot be larger than: {}", longest_ttl));
   return ttl;
-}
-
-/// What zkCli prints before the error itself.
-void print_code(Context& cx, const ZkError& error) {
-  if (error.code() == code::invalid_acl)
-    cx.out.err_line("KeeperErrorCode = InvalidACL{}",
-                    error.path() == "null" ? "" : " for " + error.path());
-  if (error.code() == code::ephemeral_on_local_session)
-    cx.out.err_line("Unable to create ephemeral node on a local session");
 }
 
 /// Names the missing parent, for a person who reads that the node to be created does not exist.
@@ -121,13 +109,18 @@ auto explaining(Context& cx, Body&& body) {
   try {
     return body();
   } catch (const ZkError& error) {
-    print_code(cx, error);
+    // What zkCli prints before the error itself.
+    if (error.code() == code::invalid_acl)
+      cx.out.err_line("KeeperErrorCode = InvalidACL{}",
+                      error.path() == "null" ? "" : " for " + error.path());
+    if (error.code() == code::ephemeral_on_local_session)
+      cx.out.err_line("Unable to create ephemeral node on a local session");
     name_missing_parent(cx, error);
     throw;
   }
 }
 
-/// Of the operation, whose value may be gone by now.
+/// The answer to the creation; `op` may have lost its value of `bytes` bytes by now.
 Created answer(Context& cx, const Pending<Created>& pending, const CreateOp& op,
                std::size_t bytes) {
   try {

@@ -29,12 +29,6 @@ std::int32_t requested_version(const Context& cx, const Args& a, const NodeWords
   return static_cast<std::int32_t>(parse_number(*given.legacy, "version", INT32_MIN, INT32_MAX));
 }
 
-/// At the prompt, adds what to do next.
-void add_next_step(const Context& cx, const ZkError& error) {
-  if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) return;
-  throw ZkError(error, " (`deleteall` deletes the nodes below it, too)");
-}
-
 Sent remove(Context& cx, const std::string& path, std::int32_t version) {
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_remove({.path = path, .version = version});
@@ -42,7 +36,8 @@ Sent remove(Context& cx, const std::string& path, std::int32_t version) {
             try {
               cx.client.written(pending, path, 0, cx.stop);
             } catch (const ZkError& error) {
-              add_next_step(cx, error);
+              if (error.code() == code::not_empty && cx.input == Input::Terminal && !cx.out.json())
+                throw ZkError(error, " (`deleteall` deletes the nodes below it, too)");
               throw;
             }
             return status::ok;

@@ -81,14 +81,6 @@ void refuse_roots(const std::vector<std::string>& paths) {
           path));
 }
 
-void refuse_more(Context& cx, const std::vector<std::string>& tops, std::int64_t most,
-                 const WorkLimits& limits) {
-  const auto extent = extent_of(cx, tops, limits);
-  if (static_cast<std::int64_t>(extent.nodes) <= most) return;
-  throw Error(fmt::format("{}: {}, more than --max {}; nothing was deleted", named_subtrees(tops),
-                          counted(extent.nodes, "node"), most));
-}
-
 /// For --dry-run: lists every node, parents before children.
 void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   visit_stats(cx.client, tops,
@@ -104,7 +96,7 @@ void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimit
               cx.stop);
 }
 
-/// The nodes of these subtrees that have a quota; of those that are gone, unless in a rehearsal.
+/// The nodes of these subtrees that have a quota; except in a rehearsal, only those that are gone.
 std::vector<std::string> nodes_with_quota(Context& cx, const QuotaPlace& place,
                                           const std::vector<std::string>& tops) {
   std::vector<std::string> nodes;
@@ -165,16 +157,6 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
   return cx.excused(removal.failure->exit_status());
 }
 
-int remove_one(Context& cx, const std::string& path) {
-  try {
-    cx.client.remove({.path = path}, cx.stop);
-  } catch (const ZkError& error) {
-    if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
-    throw ZkError(error, " (`rm -r` deletes the nodes below it, too)");
-  }
-  return status::ok;
-}
-
 Op operation(Context& cx, const Args& a) {
   if (cx.given.name != "rm" || a.recursive || a.paths.size() != 1)
     throw ValueError("in a transaction, rm and delete remove one node: `rm PATH`");
@@ -191,8 +173,21 @@ int run(Context& cx, const Args& a) {
   auto paths = cx.resolve_all(as_zkcli ? std::vector{a.paths.front()} : a.paths);
   if (!a.force && !cx.services.settings.drop_in) refuse_roots(paths);
   if (is_rm && !a.recursive)
-    return each_node(cx, paths, [&](const std::string& path) { return remove_one(cx, path); });
-  if (a.most) refuse_more(cx, paths, *a.most, limits);
+    return each_node(cx, paths, [&](const std::string& path) {
+      try {
+        cx.client.remove({.path = path}, cx.stop);
+      } catch (const ZkError& error) {
+        if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
+        throw ZkError(error, " (`rm -r` deletes the nodes below it, too)");
+      }
+      return status::ok;
+    });
+  if (a.most) {
+    const auto extent = extent_of(cx, paths, limits);
+    if (static_cast<std::int64_t>(extent.nodes) > *a.most)
+      throw Error(fmt::format("{}: {}, more than --max {}; nothing was deleted",
+                              named_subtrees(paths), counted(extent.nodes, "node"), *a.most));
+  }
   NodeFailures failures(cx);
   if (cx.rehearsal) {
     const auto there = present(cx, paths, failures);

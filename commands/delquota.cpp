@@ -21,30 +21,12 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The node that has the quota.");
 }
 
-/// The limits to remove; empty: the whole quota.
-std::vector<std::string_view> limits_of(const Args& a) {
-  std::vector<std::string_view> limits;
-  if (a.count) limits.push_back(QuotaText::count);
-  if (a.bytes) limits.push_back(QuotaText::bytes);
-  if (a.count_hard) limits.push_back(QuotaText::count_hard_limit);
-  if (a.bytes_hard) limits.push_back(QuotaText::byte_hard_limit);
-  return limits;
-}
-
-void remove_limits(Context& cx, const QuotaPlace& place, const std::string& node,
-                   const std::vector<std::string_view>& removed) {
-  auto limits = read_quota(place, node, cx.stop);
-  for (const auto limit : removed) limits.set(limit, -1);
-  place.check_lock_guard(cx.stop);
-  try {
-    place.client().set({.path = node, .data = limits.text()}, cx.stop);
-  } catch (const ZkError& error) {
-    throw ZkError(place.explained(error));
-  }
-}
-
 int run(Context& cx, const Args& a) {
-  const auto removed = limits_of(a);
+  std::vector<std::string_view> removed;  // empty: the whole quota
+  if (a.count) removed.push_back(QuotaText::count);
+  if (a.bytes) removed.push_back(QuotaText::bytes);
+  if (a.count_hard) removed.push_back(QuotaText::count_hard_limit);
+  if (a.bytes_hard) removed.push_back(QuotaText::byte_hard_limit);
   const auto path = quota_argument(cx, a.path);
   const QuotaPlace place(cx.client, cx.stop);
   const auto node = limits_node(place.whole(path));
@@ -55,10 +37,18 @@ int run(Context& cx, const Args& a) {
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
     return cx.excused(status::no_node);
   }
-  if (removed.empty())
+  if (removed.empty()) {
     remove_quota(place, path, cx.stop);
-  else
-    remove_limits(cx, place, node, removed);
+    return status::ok;
+  }
+  auto limits = read_quota(place, node, cx.stop);
+  for (const auto limit : removed) limits.set(limit, -1);
+  place.check_lock_guard(cx.stop);
+  try {
+    place.client().set({.path = node, .data = limits.text()}, cx.stop);
+  } catch (const ZkError& error) {
+    throw ZkError(place.explained(error));
+  }
   return status::ok;
 }
 

@@ -84,7 +84,7 @@ class Largest {
     smallest_first_.push(std::move(extent));
     if (smallest_first_.size() > most_) smallest_first_.pop();
   }
-  std::vector<Extent> take() {
+  std::vector<Extent> sorted() {
     std::vector<Extent> all;
     all.reserve(smallest_first_.size());
     for (; !smallest_first_.empty(); smallest_first_.pop()) all.push_back(smallest_first_.top());
@@ -149,7 +149,7 @@ int run(Context& cx, const Args& a) {
       lines.add(next_line(extent));
   };
   walk_for_lines(cx, a.walk, {.enter = enter, .leave = leave}, lines, skipped);
-  for (const auto& extent : largest.take()) cx.out.line("{}", next_line(extent));
+  for (const auto& extent : largest.sorted()) cx.out.line("{}", next_line(extent));
   return skipped.report();
 }
 

@@ -33,7 +33,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The top of the subtree.");
 }
 
-/// A line that apply and diff can read. Throws Error if there is none.
+/// The line of a record, as apply and diff read it. Throws Error if it would be too long.
 std::string restorable_line(TreeFormat format, const TreeRecord& record, const std::string& path) {
   constexpr auto longest = TreeReader::longest_line;
   auto line = record.data && record.data->size() > longest ? "" : tree_line(format, record);

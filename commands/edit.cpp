@@ -24,26 +24,12 @@ void declare(Options& o, Args& a) {
 }
 
 /// The node as it is now; nullopt if it does not exist.
-std::optional<Node> look(Context& cx, const std::string& path) {
+std::optional<Node> read_node(Context& cx, const std::string& path) {
   auto outcome = cx.client.ask(
       path, [&] { return cx.client.start_get(path, Watch::none()); }, cx.stop);
   if (outcome.code == code::no_node) return std::nullopt;
   if (outcome.code != code::ok) throw ZkError(outcome.code, path);
   return std::move(outcome.value);
-}
-
-/// The text after editing. Throws Error if the editor failed.
-std::string edited(Context& cx, const std::string& path, const std::string& before) {
-  const auto saved = edit_text(
-      {.monitor = cx.client.monitor(),
-       .signals = cx.services.signals,
-       .out = cx.out,
-       .stop = cx.stop,
-       .background = cx.background,
-       .empty_input = cx.input == Input::Pipe},
-      value_file_name(path), before, "nothing was written",
-      [&](const std::string& text) { return "; your text is in " + keep_value(path, text); });
-  return saved.value_or(before);
 }
 
 /// Prints a unified diff of two texts to stdout.
@@ -67,7 +53,7 @@ int report_conflict(Context& cx, const std::string& path, const std::optional<No
                     const std::string& yours) {
   const auto kept = keep_value(path, yours);
   const auto shown = cx.out.shown_in_error(path);
-  const auto now = look(cx, path);
+  const auto now = read_node(cx, path);
   if (!now) {
     cx.out.err_line("{} was deleted meanwhile; nothing was written. Your text is in {}", shown,
                     kept);
@@ -91,7 +77,7 @@ int write(Context& cx, const std::string& path, const std::optional<Node>& befor
   if (!before)
     return cx.client.await(cx.client.start_create({.path = path, .data = value}), cx.stop).code;
   // A recreated node may have reached the same version.
-  const auto now = look(cx, path);
+  const auto now = read_node(cx, path);
   if (!now) return code::no_node;
   if (now->stat.czxid != before->stat.czxid) return code::bad_version;
   return cx.client
@@ -141,7 +127,7 @@ int run(Context& cx, const Args& a) {
         path);
   }
   cx.client.await_connection(path, cx.stop);
-  const auto before = look(cx, path);
+  const auto before = read_node(cx, path);
   if (!before && !a.create)
     throw ZkError(ZkError(code::no_node, path),
                   fmt::format(" (`edit -c {}` creates it)", as_word(path)));
@@ -149,7 +135,17 @@ int run(Context& cx, const Args& a) {
   // Do not let the user edit what would be discarded.
   if (cx.rehearsal) return save(cx, path, before, old_value);
   if (!is_text(old_value)) warn_of_bytes(cx, path, old_value.size());
-  const auto file = edited(cx, path, old_value);
+  const auto file = edit_text({.monitor = cx.client.monitor(),
+                               .signals = cx.services.signals,
+                               .out = cx.out,
+                               .stop = cx.stop,
+                               .background = cx.background,
+                               .empty_input = cx.input == Input::Pipe},
+                              value_file_name(path), old_value, "nothing was written",
+                              [&](const std::string& text) {
+                                return "; your text is in " + keep_value(path, text);
+                              })
+                        .value_or(old_value);
   const auto value = a.newline ? file : edited_value(old_value, file);
   if (before && value == old_value) {
     cx.out.err_line("{}: not changed", cx.out.shown_in_error(path));

@@ -99,19 +99,16 @@ class Filling {
   std::mt19937_64 random_;
 };
 
-void make_top(Context& cx, const std::string& path) {
-  if (cx.client.exists(path, Watch::none(), cx.stop)) return;
-  require_parent(cx.client, path, cx.stop);
-  cx.client.create({.path = path, .data = {}}, cx.stop);
-}
-
 int run(Context& cx, const Args& a) {
   const auto count = in_range(a.count.value_or(1000), "--count", 1, most_nodes);
   const auto depth = in_range(a.depth.value_or(1), "--depth", 1, deepest);
   const auto size =
       in_range(a.size ? parse_size(*a.size, "--size") : 16, "--size", 0, largest_value);
   const auto path = cx.resolve(a.path);
-  make_top(cx, path);
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) {
+    require_parent(cx.client, path, cx.stop);
+    cx.client.create({.path = path, .data = {}}, cx.stop);
+  }
   const std::string above = path == "/" ? "" : path;
   std::size_t made = 0;
   std::size_t existing = 0;

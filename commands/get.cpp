@@ -10,7 +10,7 @@
 namespace zksh::command_get {
 namespace {
 
-/// How values are packed; Auto finds it out.
+/// How values are compressed; Auto detects it.
 enum class Decoding { Gzip, Zlib, Auto };
 constexpr NamedValues<Decoding, 3> decodings{
     {{"gzip", Decoding::Gzip}, {"zlib", Decoding::Zlib}, {"auto", Decoding::Auto}}};
@@ -73,7 +73,7 @@ std::optional<Compression> compression_of(const std::string& data) {
   return is_zlib ? std::optional(Compression::Zlib) : std::nullopt;
 }
 
-/// As it is, unless it is packed.
+/// The data, decompressed if they are compressed.
 Data unpacked(Data data) {
   const auto compression = compression_of(*data);
   if (!compression) return data;
@@ -81,7 +81,7 @@ Data unpacked(Data data) {
     return inflated(*data, *compression);
   } catch (const Error&) {
     if (*compression == Compression::Gzip) throw;
-    return data;  // a text may begin as zlib's data do
+    return data;  // a text may begin like zlib's data
   }
 }
 
@@ -98,21 +98,6 @@ Data decoded(const Args& a, const std::string& path, Data data) {
   }
 }
 
-void print_value(Context& cx, const Args& a, const std::string& path, Node node, bool alone) {
-  auto data = decoded(a, path, std::move(node.data));
-  if (cx.out.json()) {
-    auto json = json_line(cx, path);
-    if (data)
-      json.set_text("data", *data);
-    else
-      json.set("data", Json());
-    if (a.stat) json.set("stat", stat_json(node.stat));
-    return json.end();
-  }
-  print_text(cx, a, std::move(data), alone && !a.stat);
-  if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
-}
-
 constexpr DeprecatedForm old_form{"get path [watch]", "get [-s] [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
@@ -124,7 +109,18 @@ Sent run(Context& cx, const Args& a) {
     return cx.client.start_get(path, watch);
   };
   const auto print = [&cx, a, alone = given.paths.size() == 1](const std::string& path, Node node) {
-    print_value(cx, a, path, std::move(node), alone);
+    auto data = decoded(a, path, std::move(node.data));
+    if (cx.out.json()) {
+      auto json = json_line(cx, path);
+      if (data)
+        json.set_text("data", *data);
+      else
+        json.set("data", Json());
+      if (a.stat) json.set("stat", stat_json(node.stat));
+      return json.end();
+    }
+    print_text(cx, a, std::move(data), alone && !a.stat);
+    if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
   };
   return read_each(cx, given.paths, start, print, is_bare(cx));
 }

@@ -72,7 +72,7 @@ int print_subtrees(Context& cx, const Args& a, const std::vector<std::string>& t
 Sent run(Context& cx, const Args& a) {
   if (a.changes && !a.recursive) throw ValueError("--changes needs -R");
   if (a.recursive && a.stat && !cx.out.json()) throw ValueError("-s with -R needs -o json");
-  // Piped, zkCli's grammar holds, which ignores the words that follow.
+  // On piped input zkCli's grammar applies, which ignores the words that follow.
   const auto paths =
       cx.resolve_all(cx.input == Input::Pipe ? std::vector{a.paths.front()} : a.paths);
   if (a.recursive) return print_subtrees(cx, a, paths);

@@ -1,5 +1,6 @@
 // getEphemerals: list the ephemeral nodes of this session.
 #include "base/java.h"
+#include "base/mapped.h"
 #include "command/command.h"
 #include "config/settings.h"
 #include "node/node_json.h"
@@ -48,17 +49,6 @@ struct Ephemeral {
   std::string path;
 };
 
-/// In zkCli's order: servers keep the nodes in a hash table, which is known only in part if a
-/// prefix is given.
-std::vector<std::string> as_in_zkcli(std::vector<Ephemeral> ephemerals) {
-  std::ranges::sort(ephemerals, {}, &Ephemeral::czxid);
-  std::vector<std::string> paths;
-  paths.reserve(ephemerals.size());
-  for (auto& ephemeral : ephemerals) paths.push_back(std::move(ephemeral.path));
-  sort_as_cloned_java_set(paths);
-  return paths;
-}
-
 /// `paths`: in the order of zkCli.
 void print_paths(Context& cx, std::vector<std::string> paths) {
   if (cx.out.json() || cx.out.plain()) {
@@ -94,7 +84,11 @@ int run(Context& cx, const Args& a) {
                                 },
                             .unlistable = [&](const ZkError& error) { skipped.add(error.path()); }};
   visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
-  print_paths(cx, as_in_zkcli(std::move(ephemerals)));
+  // Servers keep the nodes in a hash table, which is known only in part if a prefix is given.
+  std::ranges::sort(ephemerals, {}, &Ephemeral::czxid);
+  auto paths = mapped(ephemerals, &Ephemeral::path);
+  sort_as_cloned_java_set(paths);
+  print_paths(cx, std::move(paths));
   return skipped.report();
 }
 

@@ -50,7 +50,7 @@ class Grep {
         regex_(a.pattern, "grep", {.ignore_case = a.ignore_case, .literal = a.fixed}),
         lines_(cx.out) {}
 
-  void look(const std::string& path, const std::string& value) {
+  void search(const std::string& path, const std::string& value) {
     // Most values have no match, and one search is faster than one per line.
     if (!regex_.matches(value)) return;
     const bool text = is_text(value);
@@ -115,7 +115,7 @@ int run(Context& cx, const Args& a) {
   SkippedNodes skipped(cx, "read");
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable) skipped.add(node.path);
-    if (node.data) grep.look(node.path, *node.data);
+    if (node.data) grep.search(node.path, *node.data);
   };
   const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
   walk_for_lines(cx, a.walk, {.depth = depth, .data = true, .enter = enter}, grep.lines(), skipped);

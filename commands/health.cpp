@@ -98,10 +98,6 @@ Record<MemberHealth> member_record() {
   };
 }
 
-void print_table(Context& cx, const Health& health) {
-  cx.out.lines(table_lines(member_record(), health.members, result_columns(cx.out), cut_mark()));
-}
-
 void print_verdict(Context& cx, const Health& health) {
   print_prose(cx.out, "{}: {}", name_of(verdict_names, health.verdict),
               cx.out.shown(health.summary));
@@ -119,11 +115,6 @@ std::string sessions_text(const std::vector<std::int64_t>& sessions) {
   return fmt::format(
       ": {}{}", fmt::join(first, ", "),
       sessions.size() > most ? fmt::format(" and {} more", sessions.size() - most) : "");
-}
-
-std::string place_text(const HealthFinding& finding) {
-  return finding.server + (finding.server.empty() ? "" : ": ") + finding.path +
-         (finding.path.empty() ? "" : ": ");
 }
 
 /// Checks that were not possible for the same reason share a line, whatever the servers: what is
@@ -159,9 +150,11 @@ void print_deep(Context& cx, const DeepHealth& deep) {
   print_prose(cx.out, "checked, and well: {}",
               passed.empty() ? "nothing" : fmt::format("{}", fmt::join(passed, ", ")));
   for (const auto& finding : findings) {
-    print_prose(
-        cx.out, "- {}",
-        cx.out.shown(place_text(finding) + finding.problem + sessions_text(finding.sessions)));
+    std::string place;
+    for (const auto& name : {finding.server, finding.path})
+      if (!name.empty()) place += name + ": ";
+    print_prose(cx.out, "- {}",
+                cx.out.shown(place + finding.problem + sessions_text(finding.sessions)));
     print_prose(cx.out, "  {}", finding.remedy);
   }
   print_unchecked(cx, deep);
@@ -296,7 +289,7 @@ int run(Context& cx, const Args& a) {
   if (a.latency) limits.latency = parse_short_duration(*a.latency, "--max-latency");
   if (!a.deep && (a.no_tree || a.work.rate || a.work.window))
     throw UsageError("--no-tree, --rate and --window need --deep");
-  a.work.limits();  // a wrong number is an error before anything is asked
+  a.work.limits();  // rejects a wrong number before asking anything
   const auto asked = servers_to_ask(cx, a.hosts);
   const auto all =
       ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
@@ -316,7 +309,7 @@ int run(Context& cx, const Args& a) {
   } else if (cx.out.plain()) {
     print_plain(cx, health, deep);
   } else {
-    print_table(cx, health);
+    cx.out.lines(table_lines(member_record(), health.members, result_columns(cx.out), cut_mark()));
     print_verdict(cx, health);
     if (deep) print_deep(cx, *deep);
   }

@@ -32,14 +32,9 @@ Json quota_json(const std::string& path, const QuotaText& limits, const QuotaTex
   return path_json(path).set("limits", quota_json(limits)).set("usage", quota_json(usage));
 }
 
-/// All that zkCli 3.4 had.
-std::string old_text(const QuotaText& limits) {
-  return fmt::format("count={},bytes={}", limits.get(QuotaText::count),
-                     limits.get(QuotaText::bytes));
-}
-
-/// "nodes 7 of 5", a tab, "bytes 20 (hard 100)": the usage and the limits.
-std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
+/// "nodes 7 of 5", "bytes 20 (hard 100)", "exceeded" and the path, separated by tabs.
+std::string line_of(Context& cx, const std::string& path, const QuotaText& limits,
+                    const QuotaText& usage, bool exceeded) {
   const auto part = [&](std::string_view name, std::string_view used, std::string_view soft,
                         std::string_view hard) {
     auto text = fmt::format("{} {}", name, usage.get(used));
@@ -47,15 +42,10 @@ std::string usage_text(const QuotaText& limits, const QuotaText& usage) {
     if (limits.get(hard) >= 0) text += fmt::format(" (hard {})", limits.get(hard));
     return text;
   };
-  return part("nodes", QuotaText::count, QuotaText::count, QuotaText::count_hard_limit) + '\t' +
-         part("bytes", QuotaText::bytes, QuotaText::bytes, QuotaText::byte_hard_limit);
-}
-
-/// "nodes 7 of 5", "bytes 20", "exceeded" and the path, separated by tabs.
-std::string line_of(Context& cx, const std::string& path, const QuotaText& limits,
-                    const QuotaText& usage, bool exceeded) {
-  return fmt::format("{}\t{}\t{}", usage_text(limits, usage), exceeded ? "exceeded" : "ok",
-                     cx.out.shown(path));
+  return fmt::format("{}\t{}\t{}\t{}",
+                     part("nodes", QuotaText::count, QuotaText::count, QuotaText::count_hard_limit),
+                     part("bytes", QuotaText::bytes, QuotaText::bytes, QuotaText::byte_hard_limit),
+                     exceeded ? "exceeded" : "ok", cx.out.shown(path));
 }
 
 bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
@@ -99,7 +89,10 @@ int run(Context& cx, const Args& a) {
       return status::ok;
     }
     cx.out.line("Output quota for {} {}", cx.out.shown(path),
-                prints_as_34(cx) ? old_text(limits) : limits.text());
+                prints_as_34(cx)  // all that zkCli 3.4 had
+                    ? fmt::format("count={},bytes={}", limits.get(QuotaText::count),
+                                  limits.get(QuotaText::bytes))
+                    : limits.text());
     cx.out.line("Output stat for {} {}", cx.out.shown(path), usage.text());
   } catch (const ZkError& error) {
     if (error.code() != code::no_node) throw;

@@ -51,20 +51,6 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to list; by default the current node.", false);
 }
 
-/// The option list that zkCli's ls prints before its answer.
-void print_option_list(Context& cx) {
-  if (cx.input != Input::Pipe) throw UsageError("unknown option -?; see `ls --help`");
-  cx.out.line("usage: ls [options] path\n -?   help\n -R   recurse\n -s   stat\n -w   watch");
-}
-
-void print_subtree(Context& cx, const std::string& top, const Watch& watch, WorkLimits limits) {
-  ResultLines lines(cx.out);
-  const auto add = [&](const std::string& node) {
-    lines.add(cx.out.json() ? path_json(node).text() : cx.out.shown(node));
-  };
-  lines.during([&] { visit_subtree(cx.client, top, watch, limits, add, cx.stop); });
-}
-
 /// The children, with their Stats, in the order that is wanted.
 std::vector<TreeNode> children_with_stats(Context& cx, const std::string& path, const Args& a) {
   std::vector<TreeNode> children;
@@ -81,10 +67,6 @@ std::vector<TreeNode> children_with_stats(Context& cx, const std::string& path, 
   return children;
 }
 
-std::string owner_text(const Stat& stat) {
-  return stat.ephemeral_owner == 0 ? "-" : session_text(stat.ephemeral_owner);
-}
-
 /// The cells of a child: version, size, children, time, owner.
 std::vector<std::string> cells_of(const TreeNode& node, bool for_people, bool human) {
   constexpr std::size_t until_seconds = 19;
@@ -95,7 +77,7 @@ std::vector<std::string> cells_of(const TreeNode& node, bool for_people, bool hu
           std::to_string(stat.num_children),
           for_people ? local_time_text(stat.mtime).substr(0, until_seconds)
                      : std::to_string(stat.mtime),
-          owner_text(stat)};
+          stat.ephemeral_owner == 0 ? "-" : session_text(stat.ephemeral_owner)};
 }
 
 enum Column : std::uint8_t { Version, Size, Children, Written, Owner, Name };
@@ -142,7 +124,10 @@ void print_long(Context& cx, const std::string& path, const Args& a, bool* first
 constexpr DeprecatedForm old_form{"ls path [watch]", "ls [-w] path"};
 
 Sent run(Context& cx, const Args& a) {
-  if (a.option_list) print_option_list(cx);
+  if (a.option_list) {  // zkCli's ls prints it before its answer
+    if (cx.input != Input::Pipe) throw UsageError("unknown option -?; see `ls --help`");
+    cx.out.line("usage: ls [options] path\n -?   help\n -R   recurse\n -s   stat\n -w   watch");
+  }
   // zkCli requires a path.
   if (a.paths.empty() && cx.input == Input::Pipe && !cx.knows_current_node())
     throw SyntaxError("too few arguments: path expected");
@@ -164,7 +149,11 @@ Sent run(Context& cx, const Args& a) {
   }
   if (a.recursive)
     return each_node(cx, given.paths, [&](const std::string& path) {
-      print_subtree(cx, path, watch, limits);
+      ResultLines lines(cx.out);
+      const auto add = [&](const std::string& node) {
+        lines.add(cx.out.json() ? path_json(node).text() : cx.out.shown(node));
+      };
+      lines.during([&] { visit_subtree(cx.client, path, watch, limits, add, cx.stop); });
       return status::ok;
     });
   const auto start = [&cx, watch](const std::string& path) {

@@ -32,12 +32,6 @@ void declare(Options& o, Args& a) {
   o.text("-remove", a.remove, "IDs of members to remove.", "serverId[,…]");
 }
 
-std::int64_t parsed_version(const std::string& text) {
-  const auto version = java_number_in<std::int64_t>(text, 16);
-  if (!version) throw ValueError("-v must be followed by a long (configuration version)");
-  return *version;
-}
-
 std::optional<std::string> lower(std::optional<std::string> text) {
   if (!text) return text;
   for (char& c : *text)
@@ -50,7 +44,11 @@ Reconfiguration requested(const Args& a) {
   const bool parts = a.add || a.remove;
   if (!whole && !parts) throw SyntaxError("one of -file, -members, -add and -remove is required");
   Reconfiguration change;
-  if (a.version) change.version = parsed_version(*a.version);
+  if (a.version) {
+    const auto version = java_number_in<std::int64_t>(*a.version, 16);
+    if (!version) throw ValueError("-v must be followed by a long (configuration version)");
+    change.version = *version;
+  }
   if (whole && parts)
     throw ValueError(
         "Can't use -file or -members together with -add or -remove (mixing incremental and "

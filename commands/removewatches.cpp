@@ -45,7 +45,7 @@ int remove_one_shot(Context& cx, const std::string& path, WatchKind kind, bool l
 
 int run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
-  // zkCli looks first whether it has any, as a command of its own has not.
+  // zkCli first checks whether its session has any watches; a session for one command has none.
   if (cx.services.settings.drop_in && cx.history.next() == 0) throw ZkError(code::no_watcher, path);
   auto state = SessionState::Connected;
   if (a.local && !is_connected(cx.client.current_state())) state = SessionState::Connecting;

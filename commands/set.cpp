@@ -42,16 +42,12 @@ Data bytes_of(const Context& cx, const Args& a) {
   return decoded;
 }
 
-/// zkCli's usage comes before the error of a version that is none.
-void check_data(const Context& cx, const Args& a) {
+SetOp set_op(const Context& cx, const Args& a) {
+  // As in zkCli, the usage comes before the error of an invalid version.
   if (!a.null && !a.data && cx.input == Input::Terminal)
     throw UsageError("the new value is missing; \"\" is an empty one, and --null is none");
   if (!a.null && !a.data) throw SyntaxError("too few arguments: path data expected");
   if (a.null && a.data) throw UsageError("--null stands for the data; leave one of them out");
-}
-
-SetOp set_op(const Context& cx, const Args& a) {
-  check_data(cx, a);
   return {.path = cx.resolve(a.path),
           .data = bytes_of(cx, a),
           .version = expected_version(cx, a.version, a.legacy_version)};
@@ -68,13 +64,6 @@ int print(Context& cx, bool with_stat, const std::string& path, const Stat& stat
   else if (with_stat || prints_as_34(cx))
     print_stat(cx, stat);
   return status::ok;
-}
-
-/// At the prompt, adds what to do next.
-void add_next_step(const Context& cx, const ZkError& error) {
-  if (cx.input != Input::Terminal || cx.out.json()) return;
-  if (error.code() == code::no_node && error.path() != "/")
-    throw ZkError(error, " (`create` creates it)");
 }
 
 Sent run(Context& cx, const Args& a) {
@@ -95,7 +84,9 @@ Sent run(Context& cx, const Args& a) {
             try {
               return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
             } catch (const ZkError& error) {
-              add_next_step(cx, error);
+              if (error.code() == code::no_node && error.path() != "/" &&
+                  cx.input == Input::Terminal && !cx.out.json())
+                throw ZkError(error, " (`create` creates it)");
               throw;
             }
           }};

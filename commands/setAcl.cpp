@@ -106,14 +106,6 @@ void set_all(Context& cx, const std::string& top, const WorkLimits& limits, Node
   }
 }
 
-/// zkCli refuses an empty ACL node by node, without asking the servers.
-int refuse_empty_for_each(Context& cx, const std::string& top, const WorkLimits& limits) {
-  set_all_as_zkcli(cx, top, limits, [&](const std::string& /*path*/) {
-    cx.out.line("{}", keeper_message(code::invalid_acl, ""));
-  });
-  return cx.excused(exit_status_of(code::invalid_acl));
-}
-
 /// Asks as deleteall does: an ACL may shut everybody out, and none of the old ones comes back.
 /// Returns why nothing is changed, or nullopt to go on.
 std::optional<std::string> refusal(Context& cx, const Args& a, const std::string& top) {
@@ -127,7 +119,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   std::size_t done = 0;
   NodeFailures failures(cx);
   Progress progress(cx.out, cx.background, "nodes");
-  const auto take = [&](const Write& write, const Written& result) {
+  const auto record = [&](const Write& write, const Written& result) {
     progress.advance();
     if (result.code == code::ok ||
         (result.sent_before && already_done(cx.client, write, result.code, cx.stop))) {
@@ -141,7 +133,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     if (first_failure == status::ok)
       first_failure = ZkError(result.code, path_of(write), true).exit_status();
   };
-  BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
+  BatchWriter writer(cx.client, {.limits = limits}, record, cx.stop);
   const auto set = [&](const std::string& path) {
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };
@@ -183,7 +175,7 @@ class AclsAhead {
   void start(const std::string& path) {
     asked_.insert_or_assign(path, client_.start_get_acl(path));
   }
-  NodeAcl take(const std::string& path, const std::stop_token& stop) {
+  NodeAcl get(const std::string& path, const std::stop_token& stop) {
     auto asked = asked_.extract(path);
     if (asked) {
       auto answer = client_.await(asked.mapped(), stop);
@@ -212,7 +204,7 @@ int change_subtree(Context& cx, const std::string& top, const AclChange& change,
       failures.note(error.exit_status());
     }
   };
-  const auto take = [&](const Write& write, const Written& result) {
+  const auto record = [&](const Write& write, const Written& result) {
     trying([&] {
       // Somebody else has changed it since it was read.
       if (result.code == code::bad_version)
@@ -222,12 +214,12 @@ int change_subtree(Context& cx, const std::string& top, const AclChange& change,
       ++done;
     });
   };
-  BatchWriter writer(cx.client, {.limits = limits}, take, cx.stop);
+  BatchWriter writer(cx.client, {.limits = limits}, record, cx.stop);
   AclsAhead acls(cx.client);
   const auto enter = [&](const TreeNode& node) {
     progress.advance();
     trying([&] {
-      const auto now = acls.take(node.path, cx.stop);
+      const auto now = acls.get(node.path, cx.stop);
       if (auto acl = changed_acl(node.path, now.acl, change)) {
         changed = true;
         writer.add(SetAclOp{node.path, std::move(*acl), now.stat.aversion});
@@ -282,14 +274,19 @@ int run_change(Context& cx, const Args& a) {
 
 Sent run(Context& cx, const Args& a) {
   if (a.add || a.remove) return run_change(cx, a);
-  // zkCli's usage comes before the error of a version that is none.
+  // As in zkCli, the usage comes before the error of an invalid version.
   if (!a.acl) throw SyntaxError("too few arguments: path acl expected");
   const auto version = expected_version(cx, a.version, a.legacy_version);
   const auto acl = acl_argument(cx, *a.acl, a.path, a.force);
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty()) {
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
-    if (is_as_zkcli(cx)) return refuse_empty_for_each(cx, path, a.limits.limits());
+    if (is_as_zkcli(cx)) {  // zkCli refuses it node by node, without asking the servers
+      set_all_as_zkcli(cx, path, a.limits.limits(), [&](const std::string& /*path*/) {
+        cx.out.line("{}", keeper_message(code::invalid_acl, ""));
+      });
+      return cx.excused(exit_status_of(code::invalid_acl));
+    }
   }
   refuse_empty(acl);
   refuse_lockout(cx, acl, path, a.force);

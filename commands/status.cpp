@@ -19,25 +19,13 @@
 namespace zksh::command_status {
 namespace {
 
-/// "/a, /b (lost)": all but those that are held with their state.
+/// "/a, /b (lost)": the locks, with the state of those that are not held.
 std::string locks_text(const OwnLocks& locks) {
   const auto texts = mapped(locks, [](const auto& lock) {
     const auto state = state_of(lock->status());
     return state == "holds" ? lock->name() : fmt::format("{} ({})", lock->name(), state);
   });
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::vector<std::string> names_of(const std::vector<Identity>& identities) {
-  return mapped(identities,
-                [](const Identity& identity) { return identity.scheme + ':' + user_of(identity); });
-}
-
-/// The time from a request to its answer.
-std::chrono::microseconds round_trip(Context& cx) {
-  const auto begin = Clock::now();
-  cx.client.exists("/", Watch::none(), cx.stop);
-  return std::chrono::round<std::chrono::microseconds>(Clock::now() - begin);
 }
 
 /// The watches that the user has set, one-shot or persistent.
@@ -71,14 +59,6 @@ std::string watches_text(const ShownWatches& watches) {
   return fmt::format("{}: {}", names.size(), fmt::join(names, ", "));
 }
 
-/// At the prompt, does not wait to report that there is no connection; elsewhere one may be about
-/// to be made.
-bool reaches_server(Context& cx) {
-  if (cx.input != Input::Terminal && cx.client.current_state() == SessionState::Connecting)
-    cx.client.await_connection("/", cx.stop);
-  return is_connected(cx.client.current_state());
-}
-
 /// The connection as it was a moment ago.
 struct Connection {
   std::string server;  ///< empty without a connection
@@ -89,7 +69,15 @@ struct Connection {
 
 Connection connection_now(Context& cx) {
   Connection now;
-  if (reaches_server(cx)) now.latency = round_trip(cx);
+  // At the prompt, does not wait to report that there is no connection; elsewhere one may be about
+  // to be made.
+  if (cx.input != Input::Terminal && cx.client.current_state() == SessionState::Connecting)
+    cx.client.await_connection("/", cx.stop);
+  if (is_connected(cx.client.current_state())) {
+    const auto begin = Clock::now();
+    cx.client.exists("/", Watch::none(), cx.stop);
+    now.latency = std::chrono::round<std::chrono::microseconds>(Clock::now() - begin);
+  }
   const auto state = cx.client.current_state();
   if (is_connected(state)) now.server = cx.client.connected_server();
   now.state = state_name(state);
@@ -134,7 +122,10 @@ void print_status(Context& cx, const Connection& now) {
   line("connected", now.server);
   line("session", session_text(cx.client.session_id()));
   line("timeout", timeout == 0 ? "" : short_time(std::chrono::milliseconds(timeout)));
-  line("identity", fmt::format("{}", fmt::join(names_of(cx.client.identities()), ", ")));
+  const auto names = mapped(cx.client.identities(), [](const Identity& identity) {
+    return identity.scheme + ':' + user_of(identity);
+  });
+  line("identity", fmt::format("{}", fmt::join(names, ", ")));
   line("node", cx.current.path());
   line("watches", watches_text(shown_watches(cx)));
   line("locks", locks_text(cx.services.locks.locks()));

@@ -46,8 +46,8 @@ class Viewer {
     if (interval_ < 100ms) throw ValueError("-i must be at least 100ms");
   }
 
-  /// Waits until an interval has passed since the last look. Returns false before that if the
-  /// terminal's size is no longer this.
+  /// Waits until an interval has passed since the last look. Returns false early if the terminal's
+  /// size is not `size` any more.
   bool await_turn(TerminalSize size) {
     const bool resized = cx_.client.monitor().wait_until(
         cx_.stop, looked_ + interval_,
@@ -64,23 +64,14 @@ class Viewer {
     auto words = LoadMeter::words();
     if (with_names) words.emplace_back("dump");
     auto members = ask_members(asked_, words, patience_, cx_.stop).members;
-    if (with_names) take_names(members);
-    report_refusals(words, members);
-    return meter_.take(members, names_, Clock::now());
-  }
-
- private:
-  void take_names(std::vector<MemberAnswers>& members) {
-    names_asked_ = looked_;
-    std::vector<ServerAnswer> dumps;
-    for (auto& member : members)
-      if (!member.answers.empty()) dumps.push_back(member.answers.back());
-    names_ = first_ephemerals(dumps);
-  }
-
-  /// Says once what is missing, though the server answers.
-  void report_refusals(const std::vector<std::string>& words,
-                       const std::vector<MemberAnswers>& members) {
+    if (with_names) {
+      names_asked_ = looked_;
+      std::vector<ServerAnswer> dumps;
+      for (auto& member : members)
+        if (!member.answers.empty()) dumps.push_back(member.answers.back());
+      names_ = first_ephemerals(dumps);
+    }
+    // Says once what is missing, though the server answers.
     for (const auto& member : members) {
       if (member.answers.empty() || !read_health(member).problem.empty()) continue;
       for (std::size_t i = 1; i < words.size(); ++i) {
@@ -90,8 +81,10 @@ class Viewer {
                          cx_.out.shown_in_error(*problem));
       }
     }
+    return meter_.take(members, names_, Clock::now());
   }
 
+ private:
   Context& cx_;
   ServersToAsk asked_;
   std::chrono::milliseconds interval_;

@@ -109,7 +109,7 @@ std::size_t last_of(const Args& a, std::size_t usual) {
   return a.last ? static_cast<std::size_t>(*a.last) : usual;
 }
 
-/// Reads the selected range of the logs, and tells of what is damaged or missing in it.
+/// Reads the selected range of the logs, and reports what is damaged or missing in it.
 class History {
  public:
   History(Context& cx, const Args& a, const DataFiles& files, const TransactionFilter& selection,
@@ -147,7 +147,7 @@ class History {
     return !follows;
   }
   bool damaged() const { return damaged_; }
-  /// Of the logs' headers, and of what was passed over.
+  /// The bytes of the logs' headers, and of what was passed over.
   std::uint64_t bytes_around() const {
     constexpr std::uint64_t header = 16;
     return header * logs_ + reader_.bytes_passed_over();
@@ -161,17 +161,13 @@ class History {
       damaged_ = damaged_ || !flaw.harmless;
       progress_.end();
       cx_.out.err_line("{}", cx_.out.shown_in_error(flaw_text(flaw)));
-      tell_content(flaw);
+      // A flipped bit leaves most of a record readable.
+      LoggedTransaction txn;
+      if (flaw.body.size() < txn_header_size || !parse_transaction(flaw.body, txn)) continue;
+      visit_lines(txn, {}, TransactionFilter({.errors = true}), [&](const TransactionLine& line) {
+        cx_.out.err_line("  it seems to hold: {}", cx_.out.shown_in_error(seeming_.text(line)));
+      });
     }
-  }
-
-  /// A flipped bit leaves most of a record readable.
-  void tell_content(const Flaw& flaw) {
-    LoggedTransaction txn;
-    if (flaw.body.size() < txn_header_size || !parse_transaction(flaw.body, txn)) return;
-    visit_lines(txn, {}, TransactionFilter({.errors = true}), [&](const TransactionLine& line) {
-      cx_.out.err_line("  it seems to hold: {}", cx_.out.shown_in_error(seeming_.text(line)));
-    });
   }
 
   Context& cx_;
@@ -220,17 +216,13 @@ class LinePrinter {
   bool any_ = false;
 };
 
-TransactionText transaction_text(const Context& cx, const Args& a) {
+int run_lines(Context& cx, const Args& a, DataFiles& files) {
+  const auto selection = filter_of(cx, a);
   using Format = TransactionText::Format;
   const auto format = cx.out.json()    ? Format::Json
                       : cx.out.plain() ? Format::Plain
                                        : Format::People;
-  return {format, a.data, !terminal_shows_utf8()};
-}
-
-int run_lines(Context& cx, const Args& a, DataFiles& files) {
-  const auto selection = filter_of(cx, a);
-  const auto text = transaction_text(cx, a);
+  const TransactionText text(format, a.data, !terminal_shows_utf8());
   LinePrinter printer(cx, a);
   SessionEnds ends(files, cx.stop);
   History history(cx, a, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
@@ -259,7 +251,7 @@ std::string beginning_of(std::string_view path, std::size_t depth) {
   return std::string(path.substr(0, end));
 }
 
-/// Where what is about no node is counted. No path begins with a parenthesis.
+/// The row that counts an event of no node. No path begins with a parenthesis.
 std::string_view row_of(TxnEvent event) {
   return event == TxnEvent::Error     ? "(failed requests)"
          : event == TxnEvent::Unknown ? "(unknown)"
@@ -440,7 +432,7 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
                     if (!wanted.has_session(turn.session) || wanted.is_before(end)) return;
                     printer.print(turn_text(cx, turn, now));
                   });
-  // Who was there at the beginning is in a snapshot.
+  // A snapshot tells who was there at the beginning.
   const DataFiles::File* base = nullptr;
   for (const auto& file : files.snapshots())
     if (!base || file.zxid <= begin) base = &file;
@@ -483,7 +475,7 @@ void print_finding(Context& cx, const Finding& finding) {
     return cx.out.line("{}\t{}\t{}\t{}\t{}\t{}\t{}", plain_field(finding.file), finding.offset,
                        zxid_text(finding.from), zxid_text(finding.to), finding.harmless ? 1 : 0,
                        plain_field(finding.problem), plain_field(finding.remedy));
-  // What is at no place of the file is at its beginning.
+  // Offset 0 stands for the file as a whole.
   const auto place = finding.offset == 0 ? "" : fmt::format(":{}", finding.offset);
   print_prose(cx.out, "{}{}{}: {}\n  {}", finding.harmless ? "harmless: " : "",
               cx.out.shown(finding.file), place, cx.out.shown(finding.problem),

@@ -53,13 +53,6 @@ NodeCondition condition_of(const Args& a) {
           }};
 }
 
-Json state_json(const Args& a, const std::string& path, const NodeState& node) {
-  auto json = path_json(path);
-  json.set("stat", node.stat ? stat_json(*node.stat) : Json());
-  if (a.value) json.set("data", node.value);
-  return json;
-}
-
 /// The node's state when the time was over.
 std::string unmet(const Args& a, const NodeState& node) {
   if (!node.known) return "its state is unknown, since no server answers";
@@ -132,7 +125,12 @@ int run(Context& cx, const Args& a) {
     const auto when = once ? "" : fmt::format(" after {}{}", *a.timeout, has_unit ? "" : " s");
     throw Error(fmt::format("{}: {}{}", path, unmet(a, node), when), status::timed_out, path);
   }
-  if (cx.out.json()) print_json(cx, state_json(a, path, node));
+  if (cx.out.json()) {
+    auto json = path_json(path);
+    json.set("stat", node.stat ? stat_json(*node.stat) : Json());
+    if (a.value) json.set("data", node.value);
+    print_json(cx, json);
+  }
   return status::ok;
 }
 

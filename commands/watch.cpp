@@ -42,11 +42,6 @@ struct Progress {
   bool failed = false;    ///< a program failed
 };
 
-std::string line_of(const Context& cx, const NodeChange& change, bool ascii) {
-  if (cx.out.json()) return change_json(change).text();
-  return cx.out.plain() ? plain_change(change) : change_line(change, ascii);
-}
-
 void run_program(Context& cx, const Args& a, const NodeChange& change, Progress& progress) {
   const int result = run_piped(cx.client.monitor(),
                                {.words = {"/bin/sh", "-c", *a.program},
@@ -65,7 +60,9 @@ void run_program(Context& cx, const Args& a, const NodeChange& change, Progress&
 bool print(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Progress& progress) {
   ResultLines lines(cx.out);
   for (const auto& change : changes) {
-    lines.add(line_of(cx, change, progress.ascii));
+    lines.add(cx.out.json()    ? change_json(change).text()
+              : cx.out.plain() ? plain_change(change)
+                               : change_line(change, progress.ascii));
     const bool last = a.count && --progress.left == 0;
     if (a.program || last) lines.flush();
     if (a.program) run_program(cx, a, change, progress);
@@ -110,7 +107,7 @@ bool follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress
 
 int run(Context& cx, const Args& a) {
   if (a.count && *a.count < 1) throw ValueError("--count must be at least 1");
-  // A program that pipes lines waits for the end of all.
+  // A program that pipes commands waits until all of them have ended.
   if (cx.input == Input::Pipe && !a.count && !a.timeout)
     throw ValueError(
         "watch would never end, and the piped lines after it not be run; use --count or --timeout, "

@@ -7,18 +7,6 @@
 namespace zksh::command_whoami {
 namespace {
 
-/// Id.hashCode: servers keep identities in a hash table, and zkCli prints them in its order.
-std::uint32_t hash_of(const Identity& identity) {
-  return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
-}
-
-/// What the session remembers, in the servers' order.
-std::vector<Identity> remembered(Context& cx) {
-  auto identities = cx.client.identities();
-  sort_as_java_map(identities, hash_of);
-  return identities;
-}
-
 /// What the server says. It names users without the hashes of their passwords, which ACLs need.
 std::vector<Identity> with_hashes(std::vector<Identity> said, std::vector<Identity> known) {
   for (auto& identity : said) {
@@ -52,7 +40,11 @@ int run(Context& cx) {
   }
   cx.client.learn_server("", cx.stop);
   const auto asked = cx.client.await(cx.client.start_who_am_i(), cx.stop);
-  const auto known = remembered(cx);
+  auto known = cx.client.identities();
+  // Servers keep identities in a hash table, and zkCli prints them in its order.
+  sort_as_java_map(known, [](const Identity& identity) {  // Id.hashCode
+    return (17 * 37 + java_hash(identity.scheme)) * 37 + java_hash(identity.id);
+  });
   print(cx, asked.code == code::ok ? with_hashes(asked.value, known) : known);
   return status::ok;
 }
