@@ -174,6 +174,16 @@ class Checker {
     if (!finding.harmless) ++result_.problems;
     plan_.report(finding);
   }
+  /// Of a file as a whole.
+  void add(const DataFiles::File& file, std::string problem, std::string remedy,
+           bool harmless = false) {
+    add({.file = file.path,
+         .from = file.zxid,
+         .to = file.zxid,
+         .problem = std::move(problem),
+         .remedy = std::move(remedy),
+         .harmless = harmless});
+  }
 
   /// "servers of 3.4 and 3.8 do not start"; empty for none.
   static std::string servers(const std::vector<std::string_view>& names, std::string_view what) {
@@ -212,13 +222,10 @@ class Checker {
         release.starts = false;
         is_read = true;
       }
-      add({.file = file.path,
-           .from = file.zxid,
-           .to = file.zxid,
-           .problem = problem,
-           .remedy = is_read ? "bring the log back, or take the files of another member: servers "
-                               "that read it do not start"
-                             : "remove it, or bring the file back: servers pass it over"});
+      add(file, problem,
+          is_read ? "bring the log back, or take the files of another member: servers that read it "
+                    "do not start"
+                  : "remove it, or bring the file back: servers pass it over");
     }
   }
 
@@ -256,12 +263,8 @@ class Checker {
         const auto end =
             base_ ? read_snapshot(file.path, {}, plan_.stop) : tree_.load(file.path, plan_.stop);
         if (!was_agreed(files_, file, end)) {
-          add({.file = file.path,
-               .from = file.zxid,
-               .to = file.zxid,
-               .problem = "it has transactions that were never agreed on",
-               .remedy = "nothing to do: the server drops it when it joins the others again",
-               .harmless = true});
+          add(file, "it has transactions that were never agreed on",
+              "nothing to do: the server drops it when it joins the others again", true);
           continue;
         }
         if (!base_) {
@@ -272,11 +275,8 @@ class Checker {
         ++result_.snapshots;
         newer_ = newer_ || end.digest_zxid || end.last_zxid || !is_plain(file.path);
         if (!valid)
-          add({.file = file.path,
-               .from = file.zxid,
-               .to = file.zxid,
-               .problem = "the name does not say how it is packed, so servers pass it over",
-               .remedy = "end the name in .gz or .snappy as it is packed, and no other"});
+          add(file, "the name does not say how it is packed, so servers pass it over",
+              "end the name in .gz or .snappy as it is packed, and no other");
         else if (tries)
           take_base(file, end);
       } catch (const DamagedSnapshot& damage) {
@@ -374,22 +374,16 @@ class Checker {
                files_.logs().empty() ? "an empty tree" : "nothing but what the logs have"),
            .remedy = fmt::format("start none on these files: {}", other_files)});
     if (result_.snapshots > 0 && long_snapshot_ > 0) {
-      add({.file = base_->path,
-           .from = base_->zxid,
-           .to = base_->zxid,
-           .problem = fmt::format("a value of {} bytes, longer than servers take (\"{}\"): {}",
-                                  long_snapshot_, unreasonable(long_snapshot_), limits_text()),
-           .remedy = flag_text(long_snapshot_)});
+      add(*base_,
+          fmt::format("a value of {} bytes, longer than servers take (\"{}\"): {}", long_snapshot_,
+                      unreasonable(long_snapshot_), limits_text()),
+          flag_text(long_snapshot_));
       return;
     }
     if (without_digest_) {
-      add({.file = base_->path,
-           .from = base_->zxid,
-           .to = base_->zxid,
-           .problem = "it has a last zxid and no digest, and servers that want one find a wrong "
-                      "checksum",
-           .remedy = "start servers with -Dzookeeper.digest.enabled=false, as the one that wrote "
-                     "it was"});
+      add(*base_,
+          "it has a last zxid and no digest, and servers that want one find a wrong checksum",
+          "start servers with -Dzookeeper.digest.enabled=false, as the one that wrote it was");
       return;
     }
     if (refuse.empty()) return;
@@ -611,15 +605,13 @@ class Checker {
       if (first.empty() || path < first) first = path;
     }
     if (count == 0) return;
-    add({.file = base_->path,
-         .from = base_->zxid,
-         .to = base_->zxid,
-         .problem = fmt::format(
-             "{} {} an ACL that is in no list, as {}: requests for {} fail (\"Failed to fetch acls "
-             "for {}\")",
-             counted(count, "node"), count == 1 ? "has" : "have", first, count == 1 ? "it" : "them",
-             *missing_acl(first)),
-         .remedy = std::string(other_files)});
+    add(*base_,
+        fmt::format(
+            "{} {} an ACL that is in no list, as {}: requests for {} fail (\"Failed to fetch acls "
+            "for {}\")",
+            counted(count, "node"), count == 1 ? "has" : "have", first, count == 1 ? "it" : "them",
+            *missing_acl(first)),
+        std::string(other_files));
   }
 
   void check_end() {
