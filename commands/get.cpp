@@ -112,10 +112,7 @@ Sent run(Context& cx, const Args& a) {
     auto data = decoded(a, path, std::move(node.data));
     if (cx.out.json()) {
       auto json = json_line(cx, path);
-      if (data)
-        json.set_text("data", *data);
-      else
-        json.set("data", Json());
+      json.set_text("data", data);
       if (a.stat) json.set("stat", stat_json(node.stat));
       return json.end();
     }

@@ -397,14 +397,9 @@ std::string turn_text(const Context& cx, const PastTurn& turn, std::int64_t now)
         .set("heldMs", held ? Json(held_for) : Json())
         .set("overlaps", turn.overlaps)
         .set("outcome", name_of(end_names, turn.end))
-        .set("endedBy", turn.ended_by == 0 ? Json() : Json(session_text(turn.ended_by)));
-    for (const auto& [name, time] :
-         {std::pair("acquired", turn.acquired), std::pair("ended", turn.ended)}) {
-      if (time)
-        json.set_time(name, *time);
-      else
-        json.set(name, Json()).set(fmt::format("{}Iso", name), Json());
-    }
+        .set("endedBy", turn.ended_by == 0 ? Json() : Json(session_text(turn.ended_by)))
+        .set_time("acquired", turn.acquired)
+        .set_time("ended", turn.ended);
     return json.text();
   }
   if (cx.out.plain())

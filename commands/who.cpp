@@ -208,10 +208,7 @@ Json json_of(const SessionAccount& account) {
   json.set("client", at ? Json(at->address) : Json());
   json.set("server", at ? Json(at->server) : Json());
   json.set("timeout", at ? Json(at->timeout) : Json());
-  if (at && at->since)
-    json.set_time("connectedSince", *at->since);
-  else
-    json.set("connectedSince", Json()).set("connectedSinceIso", Json());
+  json.set_time("connectedSince", at ? at->since : std::nullopt);
   json.set("lastRequest", at ? Json(at->last_request) : Json());
   json.set("ephemerals", list_json(account.ephemerals));
   json.set("watches", list_json(account.watches));

@@ -131,9 +131,9 @@ Json& Json::set(std::string_view name, Json value) & {
   return *this;
 }
 
-Json& Json::set_time(std::string_view name, std::int64_t milliseconds) & {
+Json& Json::set_time(std::string_view name, std::optional<std::int64_t> milliseconds) & {
   set(name, milliseconds);
-  return set(fmt::format("{}Iso", name), iso_time(milliseconds));
+  return set(fmt::format("{}Iso", name), milliseconds ? iso_time(*milliseconds) : std::nullopt);
 }
 
 Json& Json::add(Json value) {
@@ -184,7 +184,9 @@ JsonLine& JsonLine::set(std::string_view name, const Json& value) {
   return *this;
 }
 
-JsonLine& JsonLine::set_text(std::string_view name, std::string_view text) {
+JsonLine& JsonLine::set_text(std::string_view name, std::optional<std::string_view> given) {
+  if (!given) return set(name, Json());
+  const auto text = *given;
   begin_field(name);
   constexpr std::size_t most_at_once = std::size_t{64} << 10U;  // more is written in pieces
   if (text.size() <= most_at_once && needs_no_escape(text)) {

@@ -53,9 +53,9 @@ class Json {
   Json& set(std::string_view name, Json value) &;
   Json set(std::string_view name, Json value) && { return std::move(set(name, std::move(value))); }
   /// Sets two fields of an object: NAME, a time in milliseconds since 1970 UTC, and NAMEIso, the
-  /// same in ISO 8601, which is null outside the years 1970 to 9999.
-  Json& set_time(std::string_view name, std::int64_t milliseconds) &;
-  Json set_time(std::string_view name, std::int64_t milliseconds) && {
+  /// same in ISO 8601, which is null outside the years 1970 to 9999. nullopt: both are null.
+  Json& set_time(std::string_view name, std::optional<std::int64_t> milliseconds) &;
+  Json set_time(std::string_view name, std::optional<std::int64_t> milliseconds) && {
     return std::move(set_time(name, milliseconds));
   }
   /// Appends to an array.
@@ -83,8 +83,8 @@ class JsonLine {
   JsonLine& set_time(std::string_view name, std::int64_t milliseconds);
   /// As Json::text_or_null.
   JsonLine& set_text_or_null(std::string_view name, std::string_view text);
-  /// Like Json of a text.
-  JsonLine& set_text(std::string_view name, std::string_view text);
+  /// Like Json of a text, or null.
+  JsonLine& set_text(std::string_view name, std::optional<std::string_view> given);
   /// An array of `count` texts.
   JsonLine& set_texts(std::string_view name, std::size_t count,
                       const std::function<std::string_view(std::size_t place)>& text);

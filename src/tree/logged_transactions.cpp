@@ -341,8 +341,7 @@ void TransactionText::add_change(JsonLine& json, const TxnOperation& op) const {
     json.set_number("version", std::int64_t{op.version});
   if (op.creates() || op.sets()) {
     json.set_number("dataLength", static_cast<std::int64_t>(op.data ? op.data->size() : 0));
-    if (data_ && op.data) json.set_text("data", *op.data);
-    if (data_ && !op.data) json.set("data", Json());
+    if (data_) json.set_text("data", op.data);
   }
   if (!op.acl.empty()) json.set("acl", acl_json(decoded_acl(op.acl)));
 }
