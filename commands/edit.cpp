@@ -139,7 +139,6 @@ int run(Context& cx, const Args& a) {
                                .signals = cx.services.signals,
                                .out = cx.out,
                                .stop = cx.stop,
-                               .background = cx.background,
                                .empty_input = cx.input == Input::Pipe},
                               value_file_name(path), old_value, "nothing was written",
                               [&](const std::string& text) {

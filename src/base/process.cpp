@@ -400,6 +400,25 @@ int Process::wait(const std::stop_token& stop) const {
 
 void Process::signal(int number) const { kill(own_group_ ? -pid_ : pid_, number); }
 
+void Process::pass_on(const Monitor::Held& held, int number) const {
+  signal(number);
+  if (stopped(held)) signal(SIGCONT);
+}
+
+void Process::resume() const {
+  signal(SIGCONT);
+  monitor_.wait_until({}, Clock::now() + 1s,
+                      [this](const Monitor::Held& held) { return !stopped(held); });
+}
+
+void Process::end(std::chrono::milliseconds grace) const {
+  const auto has_ended = [this](const Monitor::Held& held) { return status(held).has_value(); };
+  signal(SIGTERM);
+  signal(SIGCONT);  // a stopped process cannot end
+  if (!monitor_.wait_until({}, Clock::now() + grace, has_ended)) signal(SIGKILL);
+  wait();
+}
+
 void Process::watch() {
   const auto set = [this](std::optional<int> status, int stop_signal) {
     monitor_.change([&](const Monitor::Held& held) { state_(held) = {status, stop_signal}; });
@@ -456,9 +475,7 @@ int run_piped(Monitor& monitor, const PipedProgram& program, const std::stop_tok
     }
   }
   if (stop.stop_requested()) {
-    process.signal(SIGTERM);
-    monitor.wait_until({}, Clock::now() + patience,
-                       [&](const Monitor::Held& held) { return process.status(held).has_value(); });
+    process.end(patience);
     throw Cancelled();
   }
   hand_on();

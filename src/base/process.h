@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/monitor.h"
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <optional>
@@ -144,6 +145,14 @@ class Process {
   /// Sends a signal to the child, or to its group if it has one of its own. A child that has ended
   /// gets nothing, but the rest of its group does.
   void signal(int number) const;
+  /// Passes on a signal that was meant for the child, which is continued for it if it is stopped.
+  void pass_on(const Monitor::Held& held, int number) const;
+  /// Continues a child whose stop was handled, and waits, but not for long, until it runs:
+  /// otherwise the stop would be handled twice. Not under the Monitor.
+  void resume() const;
+  /// Ends the child with SIGTERM, or SIGKILL after the grace period; blocks until it has ended. Not
+  /// under the Monitor.
+  void end(std::chrono::milliseconds grace) const;
 
  private:
   struct State {

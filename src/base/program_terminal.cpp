@@ -55,17 +55,14 @@ bool ProgramTerminal::lend(pid_t group) {
   return true;
 }
 
-void ProgramTerminal::take_back() {
+void ProgramTerminal::take_back(bool with_modes) {
   termios modes{};
   if (lent() && tcgetpgrp(fd_.get()) == borrower_) {
     if (tcgetattr(fd_.get(), &modes) == 0) borrowers_modes_ = modes;
     set_foreground(getpgrp());
   }
   borrower_ = 0;
-}
-
-void ProgramTerminal::restore_modes() {
-  if (modes_ && in_foreground()) tcsetattr(fd_.get(), TCSADRAIN, &*modes_);
+  if (with_modes && modes_ && in_foreground()) tcsetattr(fd_.get(), TCSADRAIN, &*modes_);
 }
 
 bool ProgramTerminal::drawn_on() const {
@@ -97,8 +94,7 @@ ProgramTerminal::Followed ProgramTerminal::follow_stop(pid_t group, int signal,
   const bool wants = signal == SIGTTIN || signal == SIGTTOU;
   if (!wants && signal != SIGTSTP) return Followed::StaysStopped;  // somebody paused it on purpose
   if (wants && lend(group)) return Followed::Lent;
-  take_back();
-  restore_modes();
+  take_back(true);
   if (before) before();
   const bool stopped = stop_group();
   if (!stopped && wants) return Followed::StaysStopped;

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <sys/types.h>
@@ -11,14 +12,14 @@
 namespace zksh {
 
 /// zksh's controlling terminal, if it has one, while a program runs in a process group of its own.
-/// Used by one thread.
+/// Used by one thread, except `lent` and `drawn_on`.
 class ProgramTerminal {
  public:
   /// `wanted` is false for a program in the background, which is lent nothing.
   explicit ProgramTerminal(bool wanted);
   ProgramTerminal(const ProgramTerminal&) = delete;
   ProgramTerminal& operator=(const ProgramTerminal&) = delete;
-  ~ProgramTerminal() { take_back(); }
+  ~ProgramTerminal() { take_back(false); }
 
   /// For Program::terminal: the terminal's descriptor if zksh is in the foreground, else -1.
   int to_lend() const { return in_foreground() ? fd_.get() : -1; }
@@ -28,10 +29,9 @@ class ProgramTerminal {
   /// terminal was taken back. Returns false if zksh is in the background.
   bool lend(pid_t group);
   /// Makes zksh's group the foreground group again, unless somebody else, such as a shell, has
-  /// taken the terminal from the program.
-  void take_back();
-  /// Restores the modes from before a program got the terminal, for a program that could not.
-  void restore_modes();
+  /// taken the terminal from the program. `with_modes` restores the modes from before a program got
+  /// the terminal, for a program that could not.
+  void take_back(bool with_modes);
 
   bool lent() const { return borrower_ > 0; }
   /// Whether the program has the terminal and draws on the whole screen, which a line from zksh
@@ -62,7 +62,7 @@ class ProgramTerminal {
   Fd fd_;
   std::optional<termios> modes_;
   std::optional<termios> borrowers_modes_;
-  pid_t borrower_ = 0;
+  std::atomic<pid_t> borrower_ = 0;
 };
 
 }  // namespace zksh

@@ -1,8 +1,10 @@
-// TerminalProgram: runs a program on zksh's terminal, such as an editor, to its end.
+// Terminal program: runs a program on zksh's terminal, such as an editor, to its end.
 #include "command/terminal_program.h"
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/process.h"
+#include "base/program_terminal.h"
 #include "command/questions.h"
 
 #include <chrono>
@@ -11,99 +13,81 @@
 #include <unistd.h>
 
 namespace zksh {
+namespace {
 
 using namespace std::chrono_literals;
 
-namespace {
-
 constexpr auto patience = 2s;
+
+/// Output from zksh would spoil the screen of a program that has the terminal.
+class HeldBackOutput {
+ public:
+  explicit HeldBackOutput(Output& out) : out_(out) {}
+  HeldBackOutput(const HeldBackOutput&) = delete;
+  HeldBackOutput& operator=(const HeldBackOutput&) = delete;
+  ~HeldBackOutput() { release(); }
+
+  void hold_back_for(const ProgramTerminal& terminal) {
+    if (terminal.lent()) out_.hold_back([] { return true; });
+  }
+  void release() { out_.hold_back({}); }
+
+ private:
+  Output& out_;
+};
+
+bool is_of_terminal(int stop_signal) {
+  return stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
+}
 
 }  // namespace
 
-int TerminalProgram::run(const std::vector<std::string>& words) {
-  start(words);
-  const int result = supervise();
-  give_back(result > status::signal_base);
-  return result;
-}
-
-void TerminalProgram::start(const std::vector<std::string>& words) {
+int run_on_terminal(const TerminalSurroundings& around, const std::vector<std::string>& words) {
+  ProgramTerminal terminal(true);
   Program program{.words = words,
                   .group = Program::Group::Own,
-                  .terminal = terminal_.to_lend(),
+                  .terminal = terminal.to_lend(),
                   .death_signal = SIGTERM};
   Fd empty;
   // Without a terminal an editor would wait for keys that nobody can press.
-  if (around_.empty_input || !Questions::possible()) {
+  if (around.empty_input || !Questions::possible()) {
     empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
   }
-  around_.out.await_printed();
-  process_.emplace(around_.monitor, program);
-  if (program.terminal >= 0) {
-    terminal_.was_lent(process_->pid());
-    hold_back();
-  }
-  registration_.emplace(around_.signals, [this](const Monitor::Held& held, int signal) {
-    if (process_->status(held)) return false;
-    process_->signal(signal);
-    if (process_->stopped(held)) process_->signal(SIGCONT);
-    return true;
-  });
-}
-
-int TerminalProgram::supervise() {
+  around.out.await_printed();
+  const Process process(around.monitor, program);
+  if (program.terminal >= 0) terminal.was_lent(process.pid());
+  HeldBackOutput output(around.out);
+  output.hold_back_for(terminal);
+  const SignalRelay::Registration registration(around.signals,
+                                               [&](const Monitor::Held& held, int signal) {
+                                                 if (process.status(held)) return false;
+                                                 process.pass_on(held, signal);
+                                                 return true;
+                                               });
   for (;;) {
-    const bool news = around_.monitor.wait(around_.stop, [&](const Monitor::Held& held) {
-      return process_->status(held) || is_stopped_by_terminal(held);
+    const bool news = around.monitor.wait(around.stop, [&](const Monitor::Held& held) {
+      return process.status(held) || is_of_terminal(process.stop_signal(held));
     });
-    if (!news) end();
-    if (const auto ended = process_->status()) return *ended;
-    follow_stop();
+    if (!news) {
+      process.end(patience);
+      process.signal(SIGKILL);  // to what it has left behind
+      terminal.take_back(true);
+      throw Cancelled();
+    }
+    if (const auto ended = process.status()) {
+      terminal.take_back(*ended > status::signal_base);
+      return *ended;
+    }
+    const int stop_signal = around.monitor.with_lock(
+        [&](const Monitor::Held& held) { return process.stop_signal(held); });
+    const auto followed =
+        terminal.follow_stop(process.pid(), stop_signal, [&] { output.release(); });
+    if (followed == ProgramTerminal::Followed::StaysStopped)
+      process.signal(SIGKILL);  // it would wait forever
+    output.hold_back_for(terminal);
+    process.resume();
   }
-}
-
-bool TerminalProgram::is_stopped_by_terminal(const Monitor::Held& held) const {
-  const int signal = process_->stop_signal(held);
-  return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
-void TerminalProgram::follow_stop() {
-  const int signal = around_.monitor.with_lock(
-      [&](const Monitor::Held& held) { return process_->stop_signal(held); });
-  const auto followed =
-      terminal_.follow_stop(process_->pid(), signal, [this] { around_.out.hold_back({}); });
-  if (followed == ProgramTerminal::Followed::StaysStopped)
-    process_->signal(SIGKILL);  // it would wait forever
-  if (terminal_.lent()) hold_back();
-  process_->signal(SIGCONT);
-  // Otherwise the stop would be handled twice.
-  around_.monitor.wait_until(around_.stop, Clock::now() + 1s, [&](const Monitor::Held& held) {
-    return !process_->stopped(held) || process_->status(held);
-  });
-}
-
-/// Output from zksh would spoil the program's screen.
-void TerminalProgram::hold_back() {
-  around_.out.hold_back([] { return true; });
-}
-
-void TerminalProgram::give_back(bool with_modes) {
-  terminal_.take_back();
-  if (with_modes) terminal_.restore_modes();
-  around_.out.hold_back({});
-}
-
-void TerminalProgram::end() {
-  process_->signal(SIGTERM);
-  process_->signal(SIGCONT);
-  around_.monitor.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
-    return process_->status(held).has_value();
-  });
-  process_->signal(SIGKILL);
-  process_->wait();
-  give_back(true);
-  throw Cancelled();
 }
 
 }  // namespace zksh

@@ -216,8 +216,7 @@ class LockedProgram {
 
   void take_terminal_back(int result) {
     if (std::exchange(terminal_is_back_, true)) return;
-    terminal_.take_back();
-    if (result > status::signal_base) terminal_.restore_modes();
+    terminal_.take_back(result > status::signal_base);
     // The terminal has echoed ^C, and the cursor is after it.
     if (had_terminal_ && result == status::signal_base + SIGINT && cx_.out.style().err_is_terminal)
       cx_.out.err_line("");
@@ -351,19 +350,13 @@ class LockedProgram {
 
   /// Returns true if time has passed.
   bool handle_stop(int signal) {
-    using Followed = ProgramTerminal::Followed;
     const auto followed =
         terminal_.follow_stop(watchdog_.pid(), signal, [this] { warn_of_stop(); });
-    if (followed == Followed::StaysStopped) return false;
-    if (followed == Followed::Lent) {
-      watchdog_.signal(SIGCONT);
-      return false;
-    }
+    if (followed == ProgramTerminal::Followed::StaysStopped) return false;
     const auto now = view();
     const auto step = deadlines_.step(BootClock::now(), now.safe_until);
-    if (step != Step::Kill) watchdog_.signal(SIGCONT);
     act(step, now);
-    if (step != Step::Kill) await_continued();
+    if (step != Step::Kill) watchdog_.resume(wait_until(deadlines_.next(now.safe_until)));
     return true;
   }
 
@@ -379,14 +372,6 @@ class LockedProgram {
     } catch (const Cancelled&) {
       // zksh must end; supervise handles that once it is continued.
     }
-  }
-
-  /// Otherwise the stop would be handled twice.
-  void await_continued() const {
-    cx_.client.monitor().wait_until({}, Clock::now() + 1s, [&](const Monitor::Held& held) {
-      const auto& program = watchdog_.view(held);
-      return program.stop_signal == 0 || program.status || program.killed;
-    });
   }
 
   /// If the program was ended because servers did not confirm the lock: waits until they do, or the

@@ -617,6 +617,14 @@ void LockWatchdog::wake() const {
   send(socket_.get(), &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+void LockWatchdog::resume(Clock::time_point until) {
+  signal(SIGCONT);
+  monitor_.wait_until({}, std::min(Clock::now() + patience, until), [this](const auto& held) {
+    const auto& view = view_(held);
+    return view.stop_signal == 0 || view.status || view.killed;
+  });
+}
+
 void LockWatchdog::signal(int number) {
   if (number == SIGTERM) shared_->group_told = true;
   if (program_ > 0) kill(-program_, number);

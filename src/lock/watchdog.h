@@ -95,6 +95,8 @@ class LockWatchdog {
   const View& view(const Monitor::Held& held) const { return view_(held); }
   View view() const;
 
+  /// As Process::resume, but does not wait beyond `until`.
+  void resume(Clock::time_point until);
   /// Sends a signal to the program's group, or what is left of it. From any thread; never blocks,
   /// as the next two.
   void signal(int number);

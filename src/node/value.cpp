@@ -138,8 +138,8 @@ std::vector<std::string> editor_words(const std::string& command, const std::str
 }
 
 std::optional<std::string> edit_text(
-    const TerminalProgram::Surroundings& around, const std::string& file_name,
-    const std::string& text, const std::string& consequence,
+    const TerminalSurroundings& around, const std::string& file_name, const std::string& text,
+    const std::string& consequence,
     const std::function<std::string(const std::string& text)>& keep) {
   const auto editor = editor_command();
   const ScratchDirectory directory(around.monitor, "zksh-edit");
@@ -155,7 +155,7 @@ std::optional<std::string> edit_text(
   };
   int result = status::ok;
   try {
-    result = TerminalProgram(around).run(editor_words(editor, file));
+    result = run_on_terminal(around, editor_words(editor, file));
   } catch (const Cancelled&) {
     throw Cancelled("the editor was interrupted; " + kept());
   }

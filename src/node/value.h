@@ -64,8 +64,8 @@ std::vector<std::string> editor_words(const std::string& command, const std::str
 /// with what that means, `consequence` ("nothing was written"), and what `keep` says about the
 /// text, which is called if it was changed.
 std::optional<std::string> edit_text(
-    const TerminalProgram::Surroundings& around, const std::string& file_name,
-    const std::string& text, const std::string& consequence,
+    const TerminalSurroundings& around, const std::string& file_name, const std::string& text,
+    const std::string& consequence,
     const std::function<std::string(const std::string& text)>& keep);
 
 }  // namespace zksh

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <poll.h>
-#include <termios.h>
 #include <utility>
 
 namespace zksh {
@@ -23,12 +22,6 @@ using namespace std::chrono_literals;
 constexpr auto grace = 1s;
 /// How often to check whether anybody still reads; nothing reports it.
 constexpr auto look_at_reader_every = 100ms;
-
-/// Whether a program draws on the screen rather than printing lines.
-bool is_raw(int terminal) {
-  termios modes{};
-  return tcgetattr(terminal, &modes) == 0 && (modes.c_lflag & ICANON) == 0;
-}
 
 /// On a smaller screen a pager could show nothing but its own prompt.
 constexpr std::size_t fewest_rows = 2;
@@ -85,10 +78,9 @@ void OutputProgram::start() {
   }
   process_.emplace(plan_.monitor, program);
   if (program.terminal >= 0) {
-    terminal_fd_ = program.terminal;
     terminal_.was_lent(process_->pid());
-    lent_ = true;
-    plan_.queue.hold_back([this] { return lent_ && (plan_.whole_screen || is_raw(terminal_fd_)); });
+    plan_.queue.hold_back([this] { return plan_.whole_screen || terminal_.drawn_on(); });
+    holds_back_ = true;
   }
   registration_.emplace(plan_.signals, [this](const Monitor::Held& held, int signal) {
     return !plan_.background && pass_on(held, signal);
@@ -123,18 +115,22 @@ bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
   // The terminal has sent Ctrl-C to zksh's whole process group.
   if (signal == SIGINT && !plan_.at_prompt) return true;
   const bool insists = signal == SIGTERM && std::exchange(terminated_, true);
-  process_->signal(insists ? SIGKILL : signal);
-  if (process_->stopped(held)) process_->signal(SIGCONT);
+  process_->pass_on(held, insists ? SIGKILL : signal);
   return true;
 }
 
-/// The supervising thread: runs until the program has ended.
+/// The supervising thread: runs until the program has ended. If the program needs the terminal, or
+/// was stopped by it, lends the terminal, or stops as it did.
 void OutputProgram::supervise() {
+  using Followed = ProgramTerminal::Followed;
+  const bool in_foreground = plan_.at_prompt && !plan_.background;
   while (true) {
     if (const auto result = process_->status()) return ended(*result);
     const int stop_signal = plan_.monitor.with_lock(
         [&](const Monitor::Held& held) { return process_->stop_signal(held); });
-    if (stop_signal != 0) handle_stop(stop_signal);
+    if (stop_signal != 0 && in_foreground &&
+        terminal_.follow_stop(process_->pid(), stop_signal) != Followed::StaysStopped)
+      process_->resume();
     if (written_ && !reader_gone_) check_reader();
     const auto deadline =
         reader_gone_ ? Clock::time_point::max() : Clock::now() + look_at_reader_every;
@@ -154,30 +150,15 @@ void OutputProgram::check_reader() {
   command_stop_.request_stop();
 }
 
-/// Handles a program that needs the terminal, or was stopped by it: lends the terminal, or stops as
-/// it did.
-void OutputProgram::handle_stop(int signal) {
-  const bool may_have = plan_.at_prompt && !plan_.background;
-  if (!may_have ||
-      terminal_.follow_stop(process_->pid(), signal) == ProgramTerminal::Followed::StaysStopped)
-    return;
-  process_->signal(SIGCONT);
-  // Otherwise the stop would be handled twice.
-  plan_.monitor.wait_until({}, Clock::now() + grace, [&](const Monitor::Held& held) {
-    return !process_->stopped(held) || process_->status(held);
-  });
-}
-
 void OutputProgram::ended(int result) {
-  terminal_.take_back();
-  if (result > status::signal_base && plan_.at_prompt) {
+  const bool killed = result > status::signal_base;
+  terminal_.take_back(killed);
+  if (killed && plan_.at_prompt) {
     // Processes that it left would read keys meant for zksh.
     process_->signal(SIGHUP);
     process_->signal(SIGCONT);
-    terminal_.restore_modes();
   }
-  lent_ = false;
-  if (terminal_fd_ >= 0) plan_.queue.hold_back({});
+  if (holds_back_) plan_.queue.hold_back({});
   if (written_) check_reader();
   // The user has ended both with a key. As in sh, any other end is seen by what is written.
   if (result == status::signal_base + SIGINT || result == status::signal_base + SIGQUIT) {
@@ -204,11 +185,7 @@ OutputProgram::Ends OutputProgram::finish(int result) {
   const auto has_ended = [&](const Monitor::Held& held) {
     return process_->status(held).has_value();
   };
-  if (!plan_.monitor.wait(plan_.stop, has_ended)) {
-    process_->signal(SIGTERM);
-    process_->signal(SIGCONT);
-    if (!plan_.monitor.wait_until({}, Clock::now() + grace, has_ended)) process_->signal(SIGKILL);
-  }
+  if (!plan_.monitor.wait(plan_.stop, has_ended)) process_->end(grace);
   supervisor_.join();
   if (reader_.joinable()) reader_.join();
   registration_.reset();

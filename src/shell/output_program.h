@@ -69,7 +69,6 @@ class OutputProgram {
   void capture();
   bool pass_on(const Monitor::Held& held, int signal);
   void supervise();
-  void handle_stop(int signal);
   void check_reader();
   void ended(int result);
 
@@ -79,8 +78,7 @@ class OutputProgram {
   std::stop_source command_stop_;
   std::stop_callback<std::function<void()>> on_stop_;
   ProgramTerminal terminal_;  ///< used by the supervising thread
-  int terminal_fd_ = -1;
-  std::atomic<bool> lent_ = false;
+  bool holds_back_ = false;   ///< the queue's output, as long as the program runs
   std::atomic<bool> written_ = false;
   std::atomic<bool> reader_gone_ = false;
   bool terminated_ = false;  ///< SIGTERM was passed on; under the monitor

@@ -201,6 +201,32 @@ TEST(Process, StoppedAndContinued) {
   EXPECT_FALSE(stopped());
 }
 
+TEST(Process, AResumedChildIsSeenToRun) {
+  Monitor monitor;
+  const Process process(monitor, {.words = {"sleep", "1000"}, .group = Program::Group::Own});
+  const auto stopped = [&](const Monitor::Held& held) { return process.stopped(held); };
+  process.signal(SIGSTOP);
+  EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 60s, stopped));
+  process.resume();
+  EXPECT_FALSE(monitor.with_lock(stopped));
+}
+
+TEST(Process, EndIsATerminationAndThenAKill) {
+  Monitor monitor;
+  const Process stopped(monitor, {.words = {"sleep", "1000"}, .group = Program::Group::Own});
+  stopped.signal(SIGSTOP);
+  stopped.end(60s);
+  EXPECT_EQ(stopped.status(), 128 + SIGTERM);
+  Pipe pipe = make_pipe();
+  Program deaf = shell("trap '' TERM; echo ready; exec sleep 1000");
+  deaf.redirections.push_back({STDOUT_FILENO, pipe.write_end.get()});
+  const Process stubborn(monitor, deaf);
+  char first = 0;
+  EXPECT_EQ(read(pipe.read_end.get(), &first, 1), 1);
+  stubborn.end(10ms);
+  EXPECT_EQ(stubborn.status(), 128 + SIGKILL);
+}
+
 TEST(Process, ProgramsAndTheirChildrenEndWithTheirOwner) {
   Monitor monitor;
   Pipe pipe = make_pipe();
