@@ -108,12 +108,11 @@ std::string timed_line(std::string_view kind, const std::string& text, const std
 
 }  // namespace
 
-std::string note_line(const std::string& text, const std::string& command) {
-  return timed_line("note", text, command);
-}
-
-std::string news_for_terminal(const std::string& text) {
-  return wrapped(escape_for_terminal(text, true), terminal_size(STDERR_FILENO).columns);
+std::string news_line(const std::string& text, bool json, bool terminal,
+                      const std::string& command) {
+  if (json) return timed_line("note", text, command);
+  if (!terminal) return text + '\n';
+  return wrapped(escape_for_terminal(text, true), terminal_size(STDERR_FILENO).columns) + '\n';
 }
 
 std::string question_line(const std::string& text, const std::string& command) {

@@ -120,15 +120,14 @@ struct Redirection {
   bool errors_elsewhere = false;  ///< errors end up on no terminal, or on standard output
 };
 
-/// A note in the form that -o json prints on stderr: {"note": …, "command": …} and a newline; empty
-/// for an empty text.
-std::string note_line(const std::string& text, const std::string& command = {});
-/// The same of what the person at the terminal is asked: {"question": …}.
+/// A note or an error for standard error, and a newline. With `json` {"note": …, "command": …};
+/// empty for an empty text. Else the text; for a `terminal` it is escaped but for newlines, and
+/// broken between words.
+std::string news_line(const std::string& text, bool json, bool terminal,
+                      const std::string& command = {});
+/// What the person at the terminal is asked, in the form that -o json prints on stderr:
+/// {"question": …}.
 std::string question_line(const std::string& text, const std::string& command);
-
-/// News and errors as a terminal on standard error shows them: escaped but for newlines, and broken
-/// between words.
-std::string news_for_terminal(const std::string& text);
 
 /// A job's view of the streams. Used only by the job's thread. Every member may block while the
 /// queue is full, and throws Cancelled on a stop.
@@ -227,7 +226,7 @@ class Output {
   /// As err_line for a text that is already escaped, but also works after a stop, and does not
   /// block.
   void err_line_regardless(const std::string& text) {
-    err_regardless(json() ? note_line(text, command_) : text + '\n');
+    err_regardless(news_line(text, json(), false, command_));
   }
   /// Prints a line of results, or with err_line a note, which is {"note": …} with -o json. Pass
   /// arguments from znodes through `shown`. A note needs that only to escape newlines: everything
@@ -243,9 +242,7 @@ class Output {
   template <class... Args>
   void err_line(fmt::format_string<Args...> format, Args&&... args) {
     const auto text = fmt::format(format, std::forward<Args>(args)...);
-    const auto formatted = json()
-                               ? note_line(text, command_)
-                               : (style_.err_is_terminal ? news_for_terminal(text) : text) + '\n';
+    const auto formatted = news_line(text, json(), style_.err_is_terminal, command_);
     if (silent_ || (to_.error && to_.error(formatted))) return;
     err(formatted);
   }

@@ -18,14 +18,14 @@
 namespace zksh {
 namespace {
 
-/// Errors are printed even after Ctrl-C, when the job's Output would throw.
+/// Prints an error for people, even after Ctrl-C, when the job's Output would throw.
 void print(Output& out, const std::string& message) {
   const auto& place = out.place();
   const auto text = place.line > 0 && place.in_text
                         ? fmt::format("{}:{}: {}", place.source, place.line, message)
                         : message;
   out.mark_place_shown();
-  out.err_regardless((out.style().err_is_terminal ? news_for_terminal(text) : text) + '\n');
+  out.err_regardless(news_line(text, false, out.style().err_is_terminal));
 }
 
 /// The code names of errors that did not come from a server: ZooKeeper's if it has one, else zksh's

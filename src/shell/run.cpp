@@ -52,12 +52,6 @@
 namespace zksh {
 namespace {
 
-/// A note that is not printed through a command's Output.
-std::string event_note(bool json, bool terminal, const std::string& text) {
-  if (json) return note_line(text);
-  return (terminal ? news_for_terminal(escape_for_terminal(text)) : text) + '\n';
-}
-
 // Two lines of zkCli's, each with an empty line before it.
 constexpr auto event_format = "\nWATCHER::\n\nWatchedEvent state:{} type:{} path:{}\n";
 
@@ -113,6 +107,14 @@ class EventPrinter {
       watch_event(held, event);
   }
 
+  /// Prints news that is not a command's as one line on stderr, whatever the settings.
+  void tell(const Monitor::Held& held, const std::string& text) {
+    queue_.add(held, Stream::Err, line_of_news(text, is_json(held)));
+  }
+  void tell(const std::string& text) {
+    queue_.add(Stream::Err, line_of_news(text, settings_.value("output") == "json"));
+  }
+
   /// The session ends without further news.
   void end(const Monitor::Held& /*held*/) { ended_ = true; }
 
@@ -120,7 +122,7 @@ class EventPrinter {
     return {.event = [this](const Monitor::Held& held,
                             const Event& event) { watch_event(held, event); },
             .warning = [this](const Monitor::Held& held,
-                              const std::string& text) { warn(held, text); }};
+                              const std::string& text) { tell(held, text); }};
   }
 
  private:
@@ -180,9 +182,9 @@ class EventPrinter {
       queue_.add(held, Stream::Out, fmt::format(event_format, state, "None", "null"));
   }
 
-  /// Prints a line to stderr, whatever the settings.
-  void warn(const Monitor::Held& held, const std::string& text) {
-    queue_.add(held, Stream::Err, event_note(is_json(held), style_.err_is_terminal, text));
+  std::string line_of_news(const std::string& text, bool json) const {
+    const bool terminal = style_.err_is_terminal && !json;
+    return news_line(terminal ? escape_for_terminal(text) : text, json, terminal);
   }
 
   void session_event(const Monitor::Held& held, SessionState state, Session& session) {
@@ -220,7 +222,7 @@ class EventPrinter {
 
   void print_note(const Monitor::Held& held, const std::string& text) {
     if (quiet_) return;
-    warn(held, is_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
+    tell(held, is_json(held) ? text : fmt::format("{} {}", time_of_day(), text));
   }
 
   void connected(const Monitor::Held& held, bool read_only, Session& session) {
@@ -259,9 +261,9 @@ class EventPrinter {
     if (input_ == Input::Pipe && settings_.print_watches)
       queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
     if (!refusal.empty())
-      warn(held, "authentication failed: " + refusal);
+      tell(held, "authentication failed: " + refusal);
     else if (input_ != Input::Pipe)
-      warn(held, input_ == Input::Terminal
+      tell(held, input_ == Input::Terminal
                      ? "authentication failed; the session is closed; `connect` opens a new one"
                      : "authentication failed; the session is closed");
   }
@@ -550,18 +552,12 @@ void print_for_program(OutputQueue& queue, int target, std::string_view lines,
 }
 
 /// `programs` is set if lines are typed at a prompt, else null.
-LockConsole lock_reporter(Supervisor& base, const Settings& settings, const OutputStyle& style,
-                          CarriedOutput* programs, bool quiet) {
-  auto& queue = base.queue;
-  LockConsole reporter{
-      .say =
-          [&queue, &settings, terminal = style.err_is_terminal](const std::string& line) {
-            const bool json = settings.value("output") == "json";
-            queue.add(Stream::Err, event_note(json, terminal, line));
-          },
-      .changed = {},
-      .output = programs,
-      .quiet = quiet};
+LockConsole lock_reporter(Supervisor& base, EventPrinter& printer, CarriedOutput* programs,
+                          bool quiet) {
+  LockConsole reporter{.say = [&printer](const std::string& line) { printer.tell(line); },
+                       .changed = {},
+                       .output = programs,
+                       .quiet = quiet};
   // The prompt shows all locks, also those taken quietly.
   if (programs) reporter.changed = [&base] { eventfd_write(base.loop.wake_fd(), 1); };
   return reporter;
@@ -684,8 +680,7 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
                       eventfd_write(base.loop.wake_fd(), 1);
                   });
   RefusalReport refusals(session, [&](const std::string& refusal) {
-    queue.add(Stream::Err, event_note(settings.value("output") == "json", style.err_is_terminal,
-                                      refusal + what_is_done(arguments)));
+    event_printer.tell(refusal + what_is_done(arguments));
   });
   session.on_wait(
       [&] {
@@ -709,8 +704,8 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
     programs.emplace(monitor, [&](int target, std::string_view lines, const std::stop_token& stop) {
       print_for_program(queue, target, lines, stop);
     });
-  LockManager locks(client, lock_reporter(base, settings, style, programs ? &*programs : nullptr,
-                                          arguments.quiet));
+  LockManager locks(
+      client, lock_reporter(base, event_printer, programs ? &*programs : nullptr, arguments.quiet));
   GuardedClient guarded(client, [&](const Monitor::Held& held) { return locks.guards(held); });
   const Interpreter::Surroundings around{
       .services = {.queue = queue,
@@ -763,9 +758,10 @@ int run(const Arguments& arguments) {
   prepare_security(arguments.session.security);
   const auto [sandbox, started] = start_sandbox(base, style, arguments);
   if (started != status::ok) return started;
-  if (!arguments.warning.empty())
-    queue.add(Stream::Err, style.format == Format::Json ? note_line(arguments.warning)
-                                                        : "zksh: " + arguments.warning + '\n');
+  if (!arguments.warning.empty()) {
+    const bool json = style.format == Format::Json;
+    queue.add(Stream::Err, news_line((json ? "" : "zksh: ") + arguments.warning, json, false));
+  }
   return serve(base, arguments, style, sandbox.get());
 }
 

@@ -51,10 +51,9 @@ std::string shown_line(const std::string& line, const OutputStyle& style) {
 
 /// News of the shell itself.
 void report(const Interpreter::Surroundings& around, const std::string& text) {
-  around.services.queue.add(
-      Stream::Err, around.style.format == Format::Json
-                       ? note_line(text)
-                       : (around.style.err_is_terminal ? news_for_terminal(text) : text) + '\n');
+  const auto& style = around.style;
+  around.services.queue.add(Stream::Err,
+                            news_line(text, style.format == Format::Json, style.err_is_terminal));
 }
 
 }  // namespace
@@ -125,8 +124,9 @@ Shell::~Shell() {
 int Shell::run() {
   if (!is_drop_in())
     around_.services.queue.add(
-        Stream::Err, news_for_terminal(fmt::format(
-                         "zksh {}. `help` lists the commands; Ctrl-D exits.\n", ZKSH_VERSION)));
+        Stream::Err,
+        news_line(fmt::format("zksh {}. `help` lists the commands; Ctrl-D exits.", ZKSH_VERSION),
+                  false, true));
   keep_connected();
   first_prompt_by_ = Clock::now() + std::chrono::milliseconds(200);
   LoopEvents events;
