@@ -21,17 +21,13 @@ constexpr std::chrono::seconds time_limit{10};
 
 }  // namespace
 
-LossCommand::~LossCommand() {
-  if (thread_.joinable()) thread_.join();
-}
-
 void LossCommand::start(const Program& program) {
   const bool first = monitor_.with_lock(
       [&](const Monitor::Held& held) { return !std::exchange(started_(held), true); });
   if (!first) return;
   const SignalsBlocked blocked;
   try {
-    thread_ = std::thread([this, program] {
+    thread_ = std::jthread([this, program] {
       try {
         run(program);
       } catch (const std::exception& error) {

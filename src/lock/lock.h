@@ -42,7 +42,7 @@ class LossCommand {
   LossCommand(const LossCommand&) = delete;
   LossCommand& operator=(const LossCommand&) = delete;
   /// Blocks until the command has ended.
-  ~LossCommand();
+  ~LossCommand() = default;
 
   /// Starts the command, unless started before; returns at once. The program gets an empty standard
   /// input and a process group of its own.
@@ -59,7 +59,7 @@ class LossCommand {
   LockConsole reporter_;
   Guarded<bool> started_;
   Guarded<bool> ended_;
-  std::thread thread_;
+  std::jthread thread_;  ///< last: it uses the others
 };
 
 enum class LockStage {
