@@ -48,14 +48,14 @@ int give_back(Context& cx, Lock& lock, bool whole) {
   }
   const auto after = lock.status();
   cx.services.locks.forget(lock);
-  if (after.end == LockEnd::Lost)
+  if (after.stage == LockStage::Lost)
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
-  if (after.end == LockEnd::Stuck) throw Error({}, status::not_authorised);  // it was reported
+  if (after.stage == LockStage::Stuck) throw Error({}, status::not_authorised);  // it was reported
   if (cx.services.locks.quiet()) return status::ok;
   if (before.stage < LockStage::Held)
     cx.out.err_line("left the queue of {}", lock.name());
   else if (!before.occupied ||
-           lock.plan().quiet)  // otherwise the command that runs the program reports it
+           lock.options().quiet)  // otherwise the command that runs the program reports it
     cx.out.err_line("{}", released_line(lock, after));
   return status::ok;
 }

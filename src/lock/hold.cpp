@@ -324,18 +324,18 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   {
     const InputEnd input(cx, options);
     monitor.wait_until(cx.stop, until, [&](const Monitor::Held& held) {
-      return lock.stage(held) == LockStage::Gone || input.reached(held);
+      return lock.is_gone(held) || input.reached(held);
     });
     stopped = cx.stop.stop_requested();
   }
-  const bool reported = lock.status().stage == LockStage::Gone;  // its keeper reports why
+  const bool reported = lock.status().is_gone();  // its keeper reports why
   held_lock.give_back();
   const auto now = lock.status();
-  if (now.end == LockEnd::Lost) {
+  if (now.stage == LockStage::Lost) {
     locks.forget(lock);
     return status::lock_lost;
   }
-  if (now.end == LockEnd::Released && !reported && !options.quiet)
+  if (now.stage == LockStage::Released && !reported && !options.quiet)
     locks.say(released_line(lock, now));
   if (stopped) throw Cancelled();
   return status::ok;

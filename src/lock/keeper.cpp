@@ -1,9 +1,11 @@
-// LockKeeper: the task of a lock, from the request to the release, and how it proves that it holds.
+// Lock::Keeper: the task of a lock, from the request to the release, and how it proves that it
+// holds.
 #include "lock/keeper.h"
 
 #include "base/process.h"
 #include "client/client.h"
 #include "client/lease_renewal.h"
+#include "lock/lock.h"
 #include "lock/text.h"
 #include "recipes/lock_distance.h"
 
@@ -76,9 +78,9 @@ void LockChecks::read(BootClock::duration interval) {
 }
 
 /// Handles one lock. Used by the task that it runs in.
-class LockKeeper {
+class Lock::Keeper {
  public:
-  LockKeeper(Client& client, Lock& lock, const LockConsole& reporter, LockChecks& checks)
+  Keeper(Client& client, Lock& lock, const LockConsole& reporter, LockChecks& checks)
       : client_(client),
         lock_(lock),
         monitor_(lock.monitor_),
@@ -86,12 +88,7 @@ class LockKeeper {
         checks_(checks) {}
 
   Task<> live() {
-    report_ = lock_.plan_.report;
-    report_.waiting = [this](const LockPlace& place) { report_place(place); };
-    if (lock_.plan_.on_revoke == OnRevoke::Release)
-      report_.relisted = [this](const std::vector<std::string>& nodes) {
-        relisted_ = {nodes, read_nodes(nodes, Watch::none())};
-      };
+    listen();
     std::exception_ptr refusal;
     try {
       recipe_ = make_recipe(client_, lock_.fiber_, report_, lock_.plan_.request);
@@ -100,10 +97,10 @@ class LockKeeper {
       refusal = std::current_exception();
     }
     if (refusal) {
-      end(LockEnd::Refused, {}, refusal);
+      end(LockStage::Refused, {}, refusal);
       co_return;
     }
-    const Fiber::Shield shield(lock_.fiber_);  // from here on, wishes_ decide
+    const Fiber::Shield shield(lock_.fiber_);  // from here on, its status decides
     const bool asked = co_await asked_meanwhile();
     if (asked) {
       co_await decline();
@@ -130,9 +127,9 @@ class LockKeeper {
       reason = error.what();
     }
     if (lock_.status().stage < LockStage::Held)
-      end(LockEnd::Refused, {}, std::make_exception_ptr(Error(lock_.name() + ": " + reason)));
-    else if (lock_.status().stage != LockStage::Gone)
-      report_end(lost_line(reason), LockEnd::Lost, reason);
+      end(LockStage::Refused, {}, std::make_exception_ptr(Error(lock_.name() + ": " + reason)));
+    else if (!lock_.status().is_gone())
+      report_end(lost_line(reason), LockStage::Lost, reason);
   }
 
  private:
@@ -148,13 +145,26 @@ class LockKeeper {
   }
   void say(const std::string& line) { reporter_.say(line); }
 
+  /// Fills what the recipe reports to.
+  void listen() {
+    const auto& options = lock_.options();
+    if (options.verbose) report_.step = [this](const std::string& text) { say("  " + text); };
+    if (!options.quiet)
+      report_.warning = [this](const std::string& text) { say("warning: " + text); };
+    report_.waiting = [this](const LockPlace& place) { report_place(place); };
+    if (options.when_revoked() == OnRevoke::Release)
+      report_.relisted = [this](const std::vector<std::string>& nodes) {
+        relisted_ = {nodes, read_nodes(nodes, Watch::none())};
+      };
+  }
   void report_place(const LockPlace& place) {
     change([&](LockStatus& status) {
       status.stage = LockStage::Waiting;
       status.place = place;
       status.circle.reset();
     });
-    if (lock_.plan_.report.waiting) lock_.plan_.report.waiting(place);
+    if (lock_.options().quiet) return;
+    say(waiting_line(place.path.empty() ? lock_.paths().front() : place.path, place));
   }
 
   void begin_to_hold() {
@@ -183,10 +193,9 @@ class LockKeeper {
     return LeaseRenewal::interval(lock_.status().lease.timeout);
   }
 
-  void end(LockEnd how, const std::string& reason, const std::exception_ptr& error = {}) {
+  void end(LockStage how, const std::string& reason, const std::exception_ptr& error = {}) {
     change([&](LockStatus& status) {
-      status.stage = LockStage::Gone;
-      status.end = how;
+      status.stage = how;
       status.ended = Clock::now();
       status.reason = reason;
       status.error = error;
@@ -206,7 +215,8 @@ class LockKeeper {
   /// held; a later request is found by the first look.
   Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
-    if (stage != LockStage::Waiting || lock_.plan_.on_revoke != OnRevoke::Release) co_return false;
+    if (stage != LockStage::Waiting || lock_.options().when_revoked() != OnRevoke::Release)
+      co_return false;
     bool asked = false;
     const auto& nodes = recipe_->holding().nodes;
     auto questions = std::exchange(relisted_.second, {});
@@ -226,7 +236,7 @@ class LockKeeper {
     } catch (const Error&) {
       // The session's end removes them.
     }
-    end(LockEnd::Refused, {},
+    end(LockStage::Refused, {},
         std::make_exception_ptr(
             LockBusy(lock_.name() + ": asked to release while waiting; left the queue")));
   }
@@ -249,9 +259,8 @@ class LockKeeper {
       const auto due = std::min({first_look, renewal_->next(), safe_until()});
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
-            const auto& wishes = lock_.wishes_(held);
             // `connect` replaces the session by one that is connected already.
-            return wishes.release || wishes.downgrade || !(*mailbox_)(held).empty() ||
+            return must_go(held) || lock_.downgrade_(held) || !(*mailbox_)(held).empty() ||
                    has_been_checked(held) || has_been_read(held) || is_extended(held) ||
                    client_.state(held) != SessionState::Connected ||
                    client_.session_id(held) != session_;
@@ -267,11 +276,11 @@ class LockKeeper {
         // What was read may be older than the event.
         if (!(*mailbox_)(held).empty()) forget_look();
         (*mailbox_)(held).clear();
-        return std::exchange(lock_.wishes_(held).downgrade, nullptr);
+        return std::exchange(lock_.downgrade_(held), nullptr);
       });
       if (requests) co_await downgrade(*requests);
       if (!lost_.empty()) co_return;
-      if (wants_release()) co_return;
+      if (lock_.status().must_go()) co_return;
       if (session_gone()) {
         const bool closed = monitor_.with_lock([&](const Monitor::Held& held) {
           return client_.state(held) == SessionState::Closed ||
@@ -314,14 +323,11 @@ class LockKeeper {
     const auto is = [&](auto member) {
       return monitor_.with_lock([&](const Monitor::Held& held) { return (this->*member)(held); });
     };
-    while (lost_.empty() && is(&LockKeeper::has_been_checked)) take_proof();
-    if (lost_.empty() && is(&LockKeeper::has_been_read)) take_look();
+    while (lost_.empty() && is(&Keeper::has_been_checked)) take_proof();
+    if (lost_.empty() && is(&Keeper::has_been_read)) take_look();
   }
 
-  bool wants_release() {
-    return monitor_.with_lock(
-        [&](const Monitor::Held& held) { return lock_.wishes_(held).release; });
-  }
+  bool must_go(const Monitor::Held& held) const { return lock_.status_(held).must_go(); }
   void lose_unproven() {
     lost_ = fmt::format("the servers did not confirm it within the session timeout of {}",
                         short_time(lock_.status().lease.timeout));
@@ -341,7 +347,7 @@ class LockKeeper {
           const auto state = client_.state(held);
           const bool at_same =
               state == SessionState::ConnectedReadOnly && client_.session_id(held) == session_;
-          return (state != SessionState::Connecting && !at_same) || lock_.wishes_(held).release;
+          return (state != SessionState::Connecting && !at_same) || must_go(held);
         },
         wait_until(safe_until()));
     note_lease();
@@ -437,16 +443,16 @@ class LockKeeper {
   }
 
   void be_revoked() {
-    const auto& plan = lock_.plan_;
+    const auto& options = lock_.options();
     const char* const answer =
-        plan.on_revoke == OnRevoke::Ignore ? "; not releasing it (--on-revoke ignore)" : "";
+        options.when_revoked() == OnRevoke::Ignore ? "; not releasing it (--on-revoke ignore)" : "";
     // Reported first, before others react.
     say(fmt::format("asked to release {}{}{}", lock_.name(), asker_.empty() ? "" : " by " + asker_,
                     answer));
     change([](LockStatus& status) { status.revoked = true; });
-    if (plan.on_revoke != OnRevoke::Run) return;
+    if (options.when_revoked() != OnRevoke::Run) return;
     try {
-      Program program{.words = shell_words(plan.revoke_command),
+      Program program{.words = shell_words(*options.revoke_command),
                       .environment = {{"ZKSH_LOCK_PATH", lock_.paths().front()},
                                       {"ZKSH_LOCK_NODE", recipe_->holding().nodes.front()}}};
       const auto printed =
@@ -457,11 +463,13 @@ class LockKeeper {
     }
   }
   bool revoked_away() {
-    const auto& plan = lock_.plan_;
-    return lock_.status().revoked && plan.on_revoke == OnRevoke::Release && !plan.program;
+    const auto& options = lock_.options();
+    // A program is ended first, and then its owner releases the lock.
+    return lock_.status().revoked && options.when_revoked() == OnRevoke::Release &&
+           !options.runs_program();
   }
 
-  Task<> downgrade(Guarded<std::optional<std::exception_ptr>>& done) {
+  Task<> downgrade(Downgrade& done) {
     std::exception_ptr error;
     try {
       co_await recipe_->downgrade();
@@ -480,15 +488,15 @@ class LockKeeper {
 
   Task<> give_back() {
     change([](LockStatus& status) { status.stage = LockStage::Releasing; });
-    auto how = LockEnd::Stuck;
+    auto how = LockStage::Stuck;
     std::string problem;
     try {
       const bool had = co_await recipe_->release();
-      how = had ? LockEnd::Released : LockEnd::Lost;
+      how = had ? LockStage::Released : LockStage::Lost;
       // Closed by this shell, which has reported the consequences.
-      const bool closed = how == LockEnd::Lost && client_.current_state() == SessionState::Closed;
-      if (closed) co_return end(LockEnd::Stuck, "the session was closed");
-      if (how == LockEnd::Lost) problem = "it was already gone when it was released";
+      const bool closed = how == LockStage::Lost && client_.current_state() == SessionState::Closed;
+      if (closed) co_return end(LockStage::Stuck, "the session was closed");
+      if (how == LockStage::Lost) problem = "it was already gone when it was released";
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -497,11 +505,11 @@ class LockKeeper {
           [&](const Monitor::Held& held) { return command_->status(held).has_value(); },
           Clock::now() + 5s);
     // The thread that requested the release reports it.
-    const bool announce = !wants_release() && !lock_.plan_.quiet;
+    const bool announce = !lock_.status().must_go() && !lock_.options().quiet;
     std::string line;
-    if (announce && how == LockEnd::Released) line = released_line(lock_, lock_.status());
-    if (how == LockEnd::Lost) line = lost_line(problem);
-    if (how == LockEnd::Stuck)
+    if (announce && how == LockStage::Released) line = released_line(lock_, lock_.status());
+    if (how == LockStage::Lost) line = lost_line(problem);
+    if (how == LockStage::Stuck)
       line =
           fmt::format("{} cannot be released before this session ends: {}", lock_.name(), problem);
     report_end(line, how, problem);
@@ -509,9 +517,9 @@ class LockKeeper {
 
   /// Wakes waiters after the message, since they print something themselves or exit; but before it
   /// if a prompt, which shows the held locks, is redrawn when something is printed.
-  void report_end(const std::string& line, LockEnd how, const std::string& reason) {
-    if (how == LockEnd::Lost) lock_.run_loss_command(reason);
-    const bool awaited = lock_.plan_.awaited || wants_release();
+  void report_end(const std::string& line, LockStage how, const std::string& reason) {
+    if (how == LockStage::Lost) lock_.run_loss_command(reason);
+    const bool awaited = lock_.options().is_awaited() || lock_.status().must_go();
     if (awaited && !line.empty()) say(line);
     end(how, reason);
     if (!awaited && !line.empty()) say(line);
@@ -520,7 +528,7 @@ class LockKeeper {
   /// Removes the remaining nodes of a lost lock, for which others would wait in vain. Not while a
   /// program runs under it: then none of several locks may be given away.
   Task<> bury() {
-    report_end(lost_line(lost_), LockEnd::Lost, lost_);
+    report_end(lost_line(lost_), LockStage::Lost, lost_);
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) { return !lock_.status_(held).occupied; });
     try {
@@ -559,8 +567,8 @@ class LockKeeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Task<> keep_lock(Client& client, Lock& lock, LockConsole reporter, LockChecks& checks) {
-  LockKeeper keeper(client, lock, reporter, checks);
+Task<> Lock::keep(Client& client, LockConsole reporter, LockChecks& checks) {
+  Keeper keeper(client, *this, reporter, checks);
   std::exception_ptr failure;
   try {
     co_await keeper.live();

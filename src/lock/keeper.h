@@ -1,8 +1,8 @@
-// LockKeeper: the task of a lock, from the request to the release, and how it proves that it holds.
+// LockChecks: how the tasks of locks (Lock::keep) prove that these are still held.
 #pragma once
 
+#include "base/time.h"
 #include "client/nodes.h"
-#include "lock/lock.h"
 
 #include <memory>
 #include <set>
@@ -49,10 +49,5 @@ class LockChecks {
   std::shared_ptr<const Check> latest_;
   BootClock::time_point read_{};
 };
-
-/// Requests the lock, holds it, proves repeatedly that it is still held, gives it back on request,
-/// and maintains its status. Does not throw. The lock, the client and the checks must outlive the
-/// task, which runs on the lock's fiber.
-Task<> keep_lock(Client& client, Lock& lock, LockConsole reporter, LockChecks& checks);
 
 }  // namespace zksh

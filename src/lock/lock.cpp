@@ -52,7 +52,7 @@ void LossCommand::run(Program program) {
                       [&](const Monitor::Held& held) { return command.status(held).has_value(); });
 }
 
-Lock::Lock(Monitor& monitor, LockPlan plan, const LockConsole& reporter)
+Lock::Lock(Monitor& monitor, Plan plan, const LockConsole& reporter)
     : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
   monitor_.with_lock(
       [&](const Monitor::Held& held) { status_(held).kind = kind_of(plan_.request); });
@@ -80,18 +80,16 @@ LockStatus Lock::status() const {
 
 void Lock::release() {
   const auto stage = monitor_.change([&](const Monitor::Held& held) {
-    auto& status = status_(held);
-    const bool occupied = status.occupied && status.stage != LockStage::Gone;
-    (occupied ? status.unwanted : wishes_(held).release) = true;
-    return status.stage;
+    status_(held).unwanted = true;
+    return status_(held).stage;
   });
-  // The cancelled task leaves the queue. A task that holds the lock looks at wishes_ instead.
+  // The cancelled task leaves the queue. A task that holds the lock looks at its status instead.
   if (stage < LockStage::Held) fiber_.cancel();
 }
 
 bool Lock::is_wanted(const Monitor::Held& held) const {
   const auto& status = status_(held);
-  const bool revoked = status.revoked && plan_.on_revoke == OnRevoke::Release;
+  const bool revoked = status.revoked && options().when_revoked() == OnRevoke::Release;
   return status.is_held() && !revoked && !status.unwanted;
 }
 
@@ -111,8 +109,10 @@ std::vector<std::pair<std::string, std::string>> Lock::environment() const {
 }
 
 bool Lock::occupy() {
+  // In one step with the look at what `release` sets: the keeper never sees it unwanted and not
+  // occupied once this has returned true.
   return monitor_.with_lock([&](const Monitor::Held& held) {
-    return status_(held).occupied = status_(held).is_held() && !wishes_(held).release;
+    return status_(held).occupied = status_(held).is_held() && !status_(held).unwanted;
   });
 }
 
@@ -121,18 +121,19 @@ void Lock::vacate() {
 }
 
 void Lock::run_loss_command(const std::string& reason) {
-  if (plan_.lost_command.empty()) return;
-  Program program{.words = shell_words(plan_.lost_command), .environment = environment()};
+  const auto command = options().lost_command.value_or("");
+  if (command.empty()) return;
+  Program program{.words = shell_words(command), .environment = environment()};
   program.environment.emplace_back("ZKSH_LOCK_LOSS", reason);
   loss_command_.start(program);
 }
 
 void Lock::downgrade(const std::stop_token& stop) {
-  auto done = std::make_shared<Guarded<std::optional<std::exception_ptr>>>();
+  const auto done = std::make_shared<Downgrade>();
   const auto before = monitor_.change([&](const Monitor::Held& held) {
     const auto& status = status_(held);
     // A waiting lock would answer only once it is held.
-    if (status.stage >= LockStage::Held && status.kind == "write") wishes_(held).downgrade = done;
+    if (status.stage >= LockStage::Held && status.kind == "write") downgrade_(held) = done;
     return status;
   });
   if (before.stage < LockStage::Held)
@@ -140,9 +141,8 @@ void Lock::downgrade(const std::stop_token& stop) {
   if (before.kind != "write")
     throw ValueError(
         fmt::format("{} {} not held for writing", name(), paths().size() == 1 ? "is" : "are"));
-  const bool ended = monitor_.wait(stop, [&](const Monitor::Held& held) {
-    return (*done)(held).has_value() || status_(held).stage == LockStage::Gone;
-  });
+  const bool ended = monitor_.wait(
+      stop, [&](const Monitor::Held& held) { return (*done)(held).has_value() || is_gone(held); });
   if (!ended) throw Cancelled(name() + ": the downgrade was sent and may still be applied");
   const auto error = monitor_.with_lock([&](const Monitor::Held& held) { return (*done)(held); });
   if (!error) throw LockLost(name() + " was lost");
@@ -152,8 +152,8 @@ void Lock::downgrade(const std::stop_token& stop) {
 bool Lock::nest() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
-    const bool lasts = status.stage == LockStage::Held && BootClock::now() < status.lease.end &&
-                       !status.unwanted && !wishes_(held).release;
+    const bool lasts =
+        status.stage == LockStage::Held && BootClock::now() < status.lease.end && !status.unwanted;
     if (lasts) ++status.nested;
     return lasts;
   });

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/time.h"
 #include "client/watch.h"
+#include "lock/options.h"
 #include "lock/view.h"
 #include "recipes/recipe.h"
 
@@ -20,6 +21,8 @@
 
 namespace zksh {
 
+class Client;
+class LockChecks;
 struct WriteGuard;
 
 /// How locks are reported and shown. Both functions are called from any thread, and do not block.
@@ -68,18 +71,12 @@ enum class LockStage {
   Held,
   Suspended,  ///< held, but no server answers; safe until its lease ends
   Releasing,  ///< its nodes are being removed
-  Gone,
-};
-
-/// How a lock ended.
-enum class LockEnd {
+  // It is gone:
   Released,
   Lost,     ///< somebody else may have held it before it was given back
   Stuck,    ///< released, but its nodes may not be removed, and remain until the session ends
   Refused,  ///< busy, interrupted, or an error before it was held; nothing is left
 };
-
-enum class OnRevoke { Release, Ignore, Run };
 
 /// The state of a lock; a copy.
 struct LockStatus {
@@ -90,50 +87,46 @@ struct LockStatus {
   std::optional<LockCircle> circle{};
   Holding holding{};  ///< from Held on
   Clock::time_point asked{};
-  Clock::time_point held{};   ///< since when, from Held on
-  Clock::time_point ended{};  ///< with `end`
-  Lease lease{};              ///< the session's: no server gives the lock away before its end
-  bool revoked = false;       ///< somebody requested its release
-  bool occupied = false;      ///< a program runs under it
-  bool unwanted = false;      ///< the program must end: this shell wants to release the lock
-  int nested = 1;             ///< how often this shell has locked it
-  bool forgotten = false;     ///< for Lost: its owner knows; its remaining nodes are still removed
-  bool closed_here = false;   ///< for Lost: this shell has closed the session
-  std::optional<LockEnd> end{};
+  Clock::time_point held{};    ///< since when, from Held on
+  Clock::time_point ended{};   ///< when it was gone
+  Lease lease{};               ///< the session's: no server gives the lock away before its end
+  bool revoked = false;        ///< somebody requested its release
+  bool occupied = false;       ///< a program runs under it
+  bool unwanted = false;       ///< this shell wants to release it, once no program runs under it
+  int nested = 1;              ///< how often this shell has locked it
+  bool forgotten = false;      ///< for Lost: its owner knows; its remaining nodes are still removed
+  bool closed_here = false;    ///< for Lost: this shell has closed the session
   std::string reason{};        ///< for Lost, for the user: "the session expired"
   std::exception_ptr error{};  ///< for Refused
 
   bool is_held() const { return stage == LockStage::Held || stage == LockStage::Suspended; }
+  bool is_gone() const { return stage >= LockStage::Released; }
+  /// Whether its keeper is to give it back, or to leave the queue.
+  bool must_go() const { return unwanted && !occupied; }
 };
 
 /// What is requested, for the user: exclusive, read, write, "semaphore of 3".
 std::string kind_of(const LockRequest& request);
 
-/// A lock to request, and what to do with it.
-struct LockPlan {
-  LockRequest request;
-  LockReport report{};  ///< called on the manager's thread
-  Clock::time_point deadline = Fiber::never;
-  OnRevoke on_revoke = OnRevoke::Release;
-  std::string revoke_command{};  ///< for OnRevoke::Run, run by $SHELL -c
-  std::string lost_command{};    ///< run by $SHELL -c when it is lost; empty: none
-  bool program = false;  ///< a program will run under it: its owner releases it when revoked
-  bool guard = false;    ///< its nodes guard this shell's writes (GuardedClient)
-  /// Whether it was requested in the background: Ctrl-C does not affect it.
-  std::function<bool()> in_background = [] { return false; };
-  bool awaited = false;  ///< its owner waits for its end: a program, --hold
-  bool quiet = false;    ///< do not report its release when the shell exits
-};
-
 /// A lock of this process. Members may be called from any thread, but not under the Monitor.
 class Lock {
  public:
-  Lock(Monitor& monitor, LockPlan plan, const LockConsole& reporter);
+  /// A lock to request.
+  struct Plan {
+    LockRequest request;
+    LockOptions options{};
+    Clock::time_point deadline = Fiber::never;
+    /// Whether it was requested in the background: Ctrl-C does not affect it.
+    std::function<bool()> in_background = [] { return false; };
+  };
+
+  Lock(Monitor& monitor, Plan plan, const LockConsole& reporter);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   ~Lock() = default;
 
-  const LockPlan& plan() const { return plan_; }
+  const Plan& plan() const { return plan_; }
+  const LockOptions& options() const { return plan_.options; }
   const std::vector<std::string>& paths() const { return plan_.request.paths; }
   /// "/a" or "/a /b".
   std::string name() const;
@@ -143,7 +136,7 @@ class Lock {
   }
   LockStatus status() const;
   const LockStatus& status(const Monitor::Held& held) const { return status_(held); }
-  LockStage stage(const Monitor::Held& held) const { return status_(held).stage; }
+  bool is_gone(const Monitor::Held& held) const { return status_(held).is_gone(); }
   /// Its nodes, which guard writes that are sent under it.
   std::vector<WriteGuard> guards(const Monitor::Held& held) const;
   /// Whether it is held, and its release is not requested.
@@ -151,14 +144,15 @@ class Lock {
   /// What describes the lock to a program, see run_under_lock.
   std::vector<std::pair<std::string, std::string>> environment() const;
 
-  /// Gives the lock back, or leaves the queue; returns at once. Does nothing if it is gone. If a
-  /// program runs under it, only marks it as unwanted: it is given back when the program has ended.
+  /// Gives the lock back, or leaves the queue; returns at once. Does nothing if it is gone. While a
+  /// program runs under it, it is only unwanted: the program must end, and it is given back after
+  /// `vacate`.
   void release();
-  /// Call before a program starts under it; false if the lock is not held, or is being given back.
-  /// It is not released before `vacate`, which must follow.
+  /// Call before a program starts under it; false if the lock is not held, or is unwanted: then it
+  /// may be given back at any time. It is not given back before `vacate`, which must follow.
   bool occupy();
   void vacate();
-  /// Starts the plan's command for a loss, unless started before; returns at once.
+  /// Starts the options' command for a loss, unless started before; returns at once.
   void run_loss_command(const std::string& reason);
   /// Turns a write lock into a read lock; blocks until that is done. Rethrows errors; throws
   /// ValueError if it is not held.
@@ -170,22 +164,24 @@ class Lock {
 
  private:
   friend class LockManager;
-  friend class LockKeeper;
   friend class CircleWatch;
 
-  /// What its owners requested.
-  struct Wishes {
-    bool release = false;
-    /// Set when the downgrade is done; the error is null if it succeeded.
-    std::shared_ptr<Guarded<std::optional<std::exception_ptr>>> downgrade;
-  };
+  /// What runs in `keep` (lock/keeper.cpp).
+  class Keeper;
+  /// Requests the lock, holds it, proves repeatedly that it is still held, gives it back on
+  /// request, and maintains its status. Does not throw. The lock, the client and the checks must
+  /// outlive the task, which runs on the lock's fiber.
+  Task<> keep(Client& client, LockConsole reporter, LockChecks& checks);
+
+  /// Set when a downgrade is done; the error is null if it succeeded.
+  using Downgrade = Guarded<std::optional<std::exception_ptr>>;
 
   Monitor& monitor_;
-  LockPlan plan_;
+  Plan plan_;
   Fiber fiber_;
   LossCommand loss_command_;
   Guarded<LockStatus> status_;
-  Guarded<Wishes> wishes_;
+  Guarded<std::shared_ptr<Downgrade>> downgrade_;  ///< requested, and not begun
 };
 
 }  // namespace zksh

@@ -99,10 +99,10 @@ class CircleWatch {
     std::size_t paths = 0;
     bool waits = false;
     for (const auto& lock : locks_(held)) {
-      const auto stage = lock->stage(held);
-      if (stage == LockStage::Gone) continue;
+      const auto& status = lock->status(held);
+      if (status.is_gone()) continue;
       paths += lock->paths().size();
-      waits = waits || stage == LockStage::Waiting;
+      waits = waits || status.stage == LockStage::Waiting;
     }
     return waits && paths > 1;
   }
@@ -110,7 +110,7 @@ class CircleWatch {
   /// Whether this shell still has the lock for which the circle's last session waits.
   bool is_closed(const Monitor::Held& held, const LockCircle& circle) const {
     return std::ranges::any_of(locks_(held), [&](const auto& lock) {
-      return lock->stage(held) != LockStage::Gone && lock->is_at(circle.links.back().path);
+      return !lock->is_gone(held) && lock->is_at(circle.links.back().path);
     });
   }
 
@@ -120,7 +120,7 @@ class CircleWatch {
     if (!may_form_circle(held)) return text;
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
-      if (status.stage == LockStage::Gone) continue;
+      if (status.is_gone()) continue;
       const bool waits = status.stage == LockStage::Waiting;
       text += fmt::format("{} {}\n", lock->name(), waits ? status.place.predecessor_node : "");
     }
@@ -140,7 +140,7 @@ class CircleWatch {
   }
 
   void tell(Lock& lock, const LockCircle& circle) const {
-    if (!lock.plan().report.waiting) return;  // it must be quiet
+    if (lock.options().quiet) return;
     const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
     std::string give_back;
     for (const auto& other : locks())
@@ -174,7 +174,7 @@ namespace {
 
 /// Gone, and reported; the manager's thread has only not removed it yet.
 bool is_gone_and_reported(const LockStatus& status) {
-  return status.stage == LockStage::Gone && (status.end != LockEnd::Lost || status.forgotten);
+  return status.is_gone() && (status.stage != LockStage::Lost || status.forgotten);
 }
 
 std::string already(const Lock& lock, const LockStatus& status, const std::string& path) {
@@ -186,12 +186,12 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
       return path + ": held by this shell, but no server answers at the moment";
     case LockStage::Releasing:
       return path + ": this shell is releasing it";
-    case LockStage::Gone:
+    case LockStage::Lost:
       return path + ": this shell's lock was lost; `unlock " + lock.name() + "` confirms that";
     default:
       break;
   }
-  const bool counts = !lock.plan().awaited && lock.paths().size() == 1;
+  const bool counts = !lock.options().is_awaited() && lock.paths().size() == 1;
   return fmt::format("{}: already held by this shell for {}{}", path,
                      short_time(Clock::now() - status.held),
                      counts ? " (use --nest to hold it once more)" : "");
@@ -199,9 +199,9 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 
 }  // namespace
 
-std::shared_ptr<Lock> LockManager::ask(LockPlan plan) {
+std::shared_ptr<Lock> LockManager::ask(Lock::Plan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan), reporter_);
-  lock->fiber_.begin(keep_lock(client_, *lock, reporter_, checks_));
+  lock->fiber_.begin(lock->keep(client_, reporter_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
@@ -230,8 +230,7 @@ void LockManager::start(const Monitor::Held& /*held*/) {
 bool LockManager::await_held(const Lock& lock, Clock::time_point deadline,
                              const std::stop_token& stop) {
   const bool decided = monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
-    const auto stage = lock.stage(held);
-    return stage != LockStage::Asking && stage != LockStage::Waiting;
+    return lock.status(held).stage >= LockStage::Held;
   });
   if (stop.stop_requested() && !decided) throw Cancelled();
   return decided;
@@ -239,9 +238,8 @@ bool LockManager::await_held(const Lock& lock, Clock::time_point deadline,
 
 bool LockManager::await_gone(const Lock& lock, Clock::time_point deadline,
                              const std::stop_token& stop) {
-  return monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
-    return lock.stage(held) == LockStage::Gone;
-  });
+  return monitor_.wait_until(stop, deadline,
+                             [&](const Monitor::Held& held) { return lock.is_gone(held); });
 }
 
 std::vector<std::shared_ptr<Lock>> LockManager::locks() const {
@@ -267,9 +265,8 @@ std::shared_ptr<Lock> LockManager::lost_lock() const {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::shared_ptr<Lock> {
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
-      const bool awaited = lock->plan().awaited;  // its own command returns it
-      if (status.end == LockEnd::Lost && !is_gone_and_reported(status) && !status.closed_here &&
-          !awaited)
+      const bool awaited = lock->options().is_awaited();  // its own command returns it
+      if (status.stage == LockStage::Lost && !status.forgotten && !status.closed_here && !awaited)
         return lock;
     }
     return nullptr;
@@ -280,9 +277,8 @@ std::vector<WriteGuard> LockManager::guards(const Monitor::Held& held) const {
   std::vector<WriteGuard> all;
   for (const auto& lock : locks_(held)) {
     const auto& status = lock->status(held);
-    const bool guards = status.stage == LockStage::Gone ? !is_gone_and_reported(status)
-                                                        : status.stage >= LockStage::Held;
-    if (lock->plan().guard && guards)
+    const bool guards = status.stage >= LockStage::Held && !is_gone_and_reported(status);
+    if (lock->options().guard && guards)
       std::ranges::move(lock->guards(held), std::back_inserter(all));
   }
   return all;
@@ -295,7 +291,7 @@ std::string LockManager::summary() const {
       const auto& status = lock->status(held);
       const char* mark = "";
       if (status.stage == LockStage::Suspended) mark = "?";
-      if (status.end == LockEnd::Lost) mark = " LOST";
+      if (status.stage == LockStage::Lost) mark = " LOST";
       if (status.stage < LockStage::Held || is_gone_and_reported(status)) continue;
       text += fmt::format("{}{}{}", text.empty() ? "locked " : ", ", lock->name(), mark);
     }
@@ -320,8 +316,7 @@ void LockManager::give_back(Lock& lock) {
 void LockManager::forget(const Lock& lock) {
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held))
-      if (other.get() == &lock && lock.stage(held) == LockStage::Gone)
-        other->status_(held).forgotten = true;
+      if (other.get() == &lock && lock.is_gone(held)) other->status_(held).forgotten = true;
   });
 }
 
@@ -342,12 +337,11 @@ void LockManager::close(std::chrono::milliseconds patience) {
   };
   std::vector<Closing> closing;
   for (const auto& lock : locks()) {
-    const auto stage = lock->status().stage;
-    const bool given_up =
-        monitor_.with_lock([&](const Monitor::Held& held) { return lock->wishes_(held).release; });
+    const auto before = lock->status();
     lock->release();
-    if (stage >= LockStage::Held || !given_up)  // locks that are already gone have been reported
-      closing.push_back({lock, stage >= LockStage::Held && stage != LockStage::Gone});
+    const bool was_held = before.stage >= LockStage::Held;
+    if (was_held || !before.unwanted)  // locks that are already gone have been reported
+      closing.push_back({lock, was_held && !before.is_gone()});
   }
   const auto deadline = Clock::now() + patience;
   const bool reports = patience.count() > 0;
@@ -361,7 +355,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
       continue;
     }
     const auto status = lock->status();
-    if (reports && was_held && !lock->plan().quiet && status.end == LockEnd::Released)
+    if (reports && was_held && !lock->options().quiet && status.stage == LockStage::Released)
       reporter_.say(released_line(*lock, status));
     forget(*lock);
   }

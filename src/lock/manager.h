@@ -33,7 +33,7 @@ class LockManager {
   void prepare();
   /// Starts to request a lock, and returns at once. Throws UsageError if this process already has a
   /// lock, or waits for one, on one of the paths: it would wait for itself.
-  std::shared_ptr<Lock> ask(LockPlan plan);
+  std::shared_ptr<Lock> ask(Lock::Plan plan);
   /// Blocks until the lock is held or gone; false if it is neither at the deadline. Throws
   /// Cancelled on a stop. In both cases the request continues.
   bool await_held(const Lock& lock, Clock::time_point deadline, const std::stop_token& stop);
@@ -67,8 +67,8 @@ class LockManager {
   bool quiet() const { return reporter_.quiet; }
   /// Receives what a background program prints; null: it prints directly.
   CarriedOutput* output() const { return reporter_.output; }
-  /// The nodes that guard a write sent now: those of every held lock with LockPlan::guard. A lost
-  /// lock guards until `unlock` acknowledges it: writes must not silently succeed again.
+  /// The nodes that guard a write sent now: those of every held lock with LockOptions::guard. A
+  /// lost lock guards until `unlock` acknowledges it: writes must not silently succeed again.
   std::vector<WriteGuard> guards(const Monitor::Held& held) const;
   /// A warning, before this process is stopped, that the locks then last for the session timeout at
   /// most. Empty if none is held.

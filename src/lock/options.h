@@ -4,7 +4,6 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "lock/deadlines.h"
-#include "lock/lock.h"
 #include "recipes/recipe.h"
 
 #include <chrono>
@@ -15,7 +14,9 @@
 
 namespace zksh {
 
-/// The options of lock, rwlock, semaphore and multilock, of which one runs at a time.
+enum class OnRevoke { Release, Ignore, Run };
+
+/// The options of lock, rwlock, semaphore and multilock.
 struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order of the help
   bool try_only = false;
   std::optional<std::chrono::milliseconds> wait;
@@ -29,14 +30,14 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool until_signal = false;
   bool detach = false;
   std::optional<OnLost> on_lost;
-  std::optional<std::string> lost_command;  ///< also from --on-lost
+  std::optional<std::string> lost_command;  ///< also from --on-lost, run by $SHELL -c
   std::optional<std::chrono::milliseconds> grace;
   bool release_early = false;
   std::optional<std::chrono::milliseconds> at_least;
   std::optional<std::string> once;
   std::optional<OnRevoke> on_revoke;
-  std::optional<std::string> revoke_command;
-  bool guard = false;
+  std::optional<std::string> revoke_command;  ///< also from --on-revoke, likewise
+  bool guard = false;  ///< its nodes guard this shell's writes (GuardedClient)
   std::optional<Compat> compat;
   std::optional<CreateMode> parent;
   std::optional<std::string> acl;
@@ -50,6 +51,12 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   bool runs_program() const { return !program.empty() || shell; }
   /// Whether the command itself holds the lock while it runs, without a program.
   bool holds() const { return hold || hold_for || until_signal; }
+  /// Whether the command waits for the lock's end, in one of these ways.
+  bool is_awaited() const { return runs_program() || holds(); }
+  /// What to do when somebody asks for the lock.
+  OnRevoke when_revoked() const {
+    return revoke_command ? OnRevoke::Run : on_revoke.value_or(OnRevoke::Release);
+  }
 };
 
 /// `names`: the lock uses contender names (it is not a semaphore), so --compat and --recipe apply.

@@ -106,8 +106,8 @@ class LockedProgram {
     return {.program = watchdog_.view(held),
             .safe_until = status.lease.end,
             .timeout = status.lease.timeout,
-            .lost = status.end == LockEnd::Lost,
-            .revoked = status.revoked && lock_.plan().on_revoke == OnRevoke::Release,
+            .lost = status.stage == LockStage::Lost,
+            .revoked = status.revoked && lock_.options().when_revoked() == OnRevoke::Release,
             .unwanted = status.unwanted,
             .told_to_end = told_to_end_(held),
             .insisted_on = insisted_on_(held)};
@@ -379,11 +379,11 @@ class LockedProgram {
   void await_verdict() const {
     const auto safe_until = lock_.status().lease.end;
     if (!for_lock_ || !is_doubtful(safe_until)) return;
-    cx_.client.monitor().wait_until(
-        {}, wait_until(safe_until) + 1s, [&](const Monitor::Held& held) {
-          const auto& status = lock_.status(held);
-          return status.stage == LockStage::Gone || status.lease.end != safe_until;
-        });
+    cx_.client.monitor().wait_until({}, wait_until(safe_until) + 1s,
+                                    [&](const Monitor::Held& held) {
+                                      const auto& status = lock_.status(held);
+                                      return status.is_gone() || status.lease.end != safe_until;
+                                    });
   }
 
   /// Waits until the lock was held for the minimum time, or is unwanted.
@@ -394,7 +394,7 @@ class LockedProgram {
     if (left.count() <= 0) return;
     const auto ends = [this](const Monitor::Held& held) {
       const auto now = view(held);
-      return now.revoked || now.unwanted || now.told_to_end || lock_.stage(held) == LockStage::Gone;
+      return now.revoked || now.unwanted || now.told_to_end || lock_.is_gone(held);
     };
     if (cx_.client.monitor().with_lock(ends)) return;
     if (!o_.quiet)
@@ -404,16 +404,16 @@ class LockedProgram {
 
   int given_back(int result) {
     const auto now = lock_.status();
-    if (now.end == LockEnd::Lost) {
+    if (now.stage == LockStage::Lost) {
       locks_.forget(lock_);
       return status::lock_lost;
     }
-    if (now.end == LockEnd::Released && !o_.quiet) locks_.say(released_line(lock_, now));
+    if (now.stage == LockStage::Released && !o_.quiet) locks_.say(released_line(lock_, now));
     // It may take its time to end as it was told, although a server answers by then.
     const bool obeyed = spared_ && result == status::signal_base + SIGTERM;
     if (!for_lock_ && !obeyed) return result;
     report_doubt();
-    if (now.end == LockEnd::Released)
+    if (now.stage == LockStage::Released)
       locks_.say(lock_.name() + ": the program was ended, although the lock was held throughout");
     return status::lock_lost;
   }

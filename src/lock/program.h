@@ -11,13 +11,15 @@
 
 namespace zksh {
 
+class Lock;
+
 /// Forks the watchdog that will start the program. Call it before requesting the lock, so that the
 /// fork costs no time later, and a program that cannot be run is reported before anybody waits.
 /// Throws Error with status 127 or 126 if the program is missing or not executable,
 /// std::system_error if no process can be created.
 std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& options);
 
-/// Runs a program under a held lock (whose plan has `program` set). Releases the lock when the last
+/// Runs a program under a held lock (whose options name it). Releases the lock when the last
 /// descendant of the program has ended (with --release-early: the program itself), but not before
 /// --at-least. Returns the program's exit status (128 + n: ended by signal n), or 76, with a line
 /// on stderr and whatever the program returned, if the lock was lost, or the program was killed

@@ -93,9 +93,7 @@ class OnceRecord {
 
   /// Returns false if the lock is gone.
   bool await_connection() {
-    const auto gone = [&](const Monitor::Held& held) {
-      return lock_.stage(held) == LockStage::Gone;
-    };
+    const auto gone = [&](const Monitor::Held& held) { return lock_.is_gone(held); };
     auto& monitor = cx_.client.monitor();
     const bool settled = monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
       return gone(held) || cx_.client.state(held) == SessionState::Connected;
@@ -154,8 +152,10 @@ constexpr auto longest_look = 10s;
 
 class LockRun {
  public:
-  LockRun(Context& cx, const LockOptions& options, LockRequest request)
-      : cx_(cx), o_(options), request_(std::move(request)) {}
+  LockRun(Context& cx, LockOptions options, LockRequest request)
+      : cx_(cx), o_(std::move(options)), request_(std::move(request)) {
+    o_.quiet = o_.quiet || cx.services.locks.quiet();
+  }
 
   int run() {
     refuse_second_path();
@@ -293,7 +293,7 @@ class LockRun {
     if (lock.paths() != request_.paths)
       refuse(fmt::format("this shell holds {} {}", lock.name(),
                          lock.paths().size() == 1 ? "alone" : "as one lock"));
-    if (lock.plan().awaited) refuse("it ends with its program or --hold");
+    if (lock.options().is_awaited()) refuse("it ends with its program or --hold");
     const bool alone = now.kind == "write" || now.kind == "exclusive";
     const auto kind = kind_of(request_);
     const bool needs_less = request_.recipe != RecipeKind::Semaphore;
@@ -304,8 +304,8 @@ class LockRun {
                          request_.quantity));
   }
 
-  LockPlan plan() {
-    LockPlan plan{.request = request_, .report = listeners()};
+  Lock::Plan plan() {
+    Lock::Plan plan{.request = request_, .options = o_};
     auto& request = plan.request;
     request.compat = o_.compat;
     request.owner = owner_;
@@ -315,35 +315,15 @@ class LockRun {
     // Nor is a lock given up unasked because connecting took all the time.
     request.try_only = tries_only() || (o_.wait && Clock::now() >= begun_ + *o_.wait);
     if (o_.wait && !request.try_only) plan.deadline = begun_ + *o_.wait;
-    plan.program = o_.runs_program();
-    plan.guard = o_.guard;
-    plan.awaited = o_.runs_program() || o_.holds();
-    plan.quiet = o_.quiet;
     plan.in_background = [background = cx_.background, suspension = cx_.suspension] {
       return background || (suspension && suspension->done);
     };
-    plan.on_revoke = o_.revoke_command ? OnRevoke::Run : o_.on_revoke.value_or(OnRevoke::Release);
-    plan.revoke_command = o_.revoke_command.value_or("");
-    plan.lost_command = o_.lost_command.value_or("");
     return plan;
-  }
-
-  /// Must not refer to this command, which the lock outlives.
-  LockReport listeners() {
-    auto& locks = cx_.services.locks;
-    LockReport report;
-    if (o_.verbose) report.step = [&locks](const std::string& text) { locks.say("  " + text); };
-    if (o_.quiet) return report;
-    report.warning = [&locks](const std::string& text) { locks.say("warning: " + text); };
-    report.waiting = [&locks, path = request_.paths.front()](const LockPlace& place) {
-      locks.say(waiting_line(place.path.empty() ? path : place.path, place));
-    };
-    return report;
   }
 
   /// Waits until the lock is held. If interrupted, leaves the queue first.
   void await() {
-    if (!lock_->plan().awaited)
+    if (!o_.is_awaited())
       cx_.allow_move(fmt::format(
           "{0}: still asked for; this shell holds it when its turn comes; `unlock {0}` leaves the "
           "queue",
@@ -369,8 +349,8 @@ class LockRun {
       throw;
     }
     const auto now = lock_->status();
-    if (now.end == LockEnd::Refused) refuse(now.error);
-    if (now.end == LockEnd::Lost) {
+    if (now.stage == LockStage::Refused) refuse(now.error);
+    if (now.stage == LockStage::Lost) {
       cx_.services.locks.forget(*lock_);
       throw LockLost(lock_->name() + ": lost as soon as it was acquired: " + now.reason);
     }
@@ -424,7 +404,7 @@ class LockRun {
     report(fmt::format("{}: {} has already run", lock_->name(), *o_.once));
     cx_.services.locks.give_back(*lock_);
     const auto now = lock_->status();
-    if (now.end == LockEnd::Released) report(released_line(*lock_, now));
+    if (now.stage == LockStage::Released) report(released_line(*lock_, now));
     return true;
   }
 
@@ -444,7 +424,7 @@ class LockRun {
   }
 
   Context& cx_;
-  const LockOptions& o_;
+  LockOptions o_;
   LockRequest request_;
   Clock::time_point begun_ = Clock::now();
   std::string owner_;
@@ -454,10 +434,8 @@ class LockRun {
 
 }  // namespace
 
-int run_lock(Context& cx, const LockOptions& options, LockRequest request) {
-  auto all = options;
-  all.quiet = all.quiet || cx.services.locks.quiet();
-  return LockRun(cx, all, std::move(request)).run();
+int run_lock(Context& cx, LockOptions options, LockRequest request) {
+  return LockRun(cx, std::move(options), std::move(request)).run();
 }
 
 }  // namespace zksh

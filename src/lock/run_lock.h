@@ -9,6 +9,6 @@ namespace zksh {
 
 /// Takes the lock that is requested, as the options say, and then runs a program, holds the lock,
 /// or leaves it to the shell. Blocks; returns the exit status. Throws Error.
-int run_lock(Context& cx, const LockOptions& options, LockRequest request);
+int run_lock(Context& cx, LockOptions options, LockRequest request);
 
 }  // namespace zksh

@@ -49,7 +49,7 @@ Clock::time_point since(const LockStatus& status) {
 /// `node_name` shows the name of a contender's node.
 std::string detail(const LockStatus& status,
                    const std::function<std::string(std::string_view)>& node_name) {
-  if (status.end == LockEnd::Lost) return escape_for_terminal(status.reason);
+  if (status.stage == LockStage::Lost) return escape_for_terminal(status.reason);
   if (status.revoked) return "asked to release";
   if (status.stage == LockStage::Waiting && status.circle) return own_circle_text(*status.circle);
   if (status.stage == LockStage::Waiting && status.place.count > 0) {
@@ -155,13 +155,16 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
 }
 
 std::string_view state_of(const LockStatus& status) {
-  constexpr NamedValues<LockStage, 6> names{{{"asking", LockStage::Asking},
+  constexpr NamedValues<LockStage, 9> names{{{"asking", LockStage::Asking},
                                              {"waits", LockStage::Waiting},
                                              {"holds", LockStage::Held},
                                              {"suspended", LockStage::Suspended},
                                              {"releasing", LockStage::Releasing},
-                                             {"gone", LockStage::Gone}}};
-  return status.end == LockEnd::Lost ? "lost" : name_of(names, status.stage);
+                                             {"gone", LockStage::Released},
+                                             {"lost", LockStage::Lost},
+                                             {"gone", LockStage::Stuck},
+                                             {"gone", LockStage::Refused}}};
+  return name_of(names, status.stage);
 }
 
 std::set<std::string> paths_of(const OwnLocks& locks) {

@@ -1192,11 +1192,9 @@ class Run {
                  zksh::LockManager& manager) {
     auto& d = dice();
     const std::stop_token never_stops;
-    zksh::LockPlan plan;
-    plan.request = some_request();
-    plan.program = true;
-    plan.awaited = true;
-    plan.quiet = true;
+    zksh::Lock::Plan plan{.request = some_request()};
+    plan.options.program = {"writes"};
+    plan.options.quiet = true;
     const auto name = fmt::format("{}", fmt::join(plan.request.paths, " "));
     const Waiting waiting(*this, who, "the lock " + name);
     {
@@ -1230,7 +1228,7 @@ class Run {
     while (fault_.empty() && !manager.await_gone(*lock, zksh::Clock::now() + 1s, never_stops))
       continue;
     const auto gone = lock->status();
-    if (gone.end == zksh::LockEnd::Stuck && fault_.empty())
+    if (gone.stage == zksh::LockStage::Stuck && fault_.empty())
       judge_.fault(fmt::format("{} cannot give {} back: {}", who, name, gone.reason));
     manager.forget(*lock);
   }

@@ -598,7 +598,7 @@ void Hold::start_if_safe() {
   });
 }
 
-/// As LockKeeper and LockedProgram do it.
+/// As Lock::keep and LockedProgram do it.
 void Hold::note_lease() {
   const auto end = lease_.end();
   end_ = faults_.keeps_longer_timeout ? std::max(end_, end) : end;

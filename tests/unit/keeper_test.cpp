@@ -1,4 +1,4 @@
-// LockKeeper: what extends the lease of a lock that is held. deadlines_model_test.cpp, the
+// Lock::keep: what extends the lease of a lock that is held. deadlines_model_test.cpp, the
 // simulation and the fault runs play its life against ensembles.
 #include "lock/keeper.h"
 
@@ -33,7 +33,7 @@ class KeeperTest : public testing::Test {
   /// Whether the lock's lease comes to end then before it is lost.
   bool lasts_until(const Lock& lock, BootClock::time_point end) {
     return tree.monitor().wait_until({}, Clock::now() + 60s, [&](const Monitor::Held& held) {
-      return lock.stage(held) == LockStage::Gone || lock.status(held).lease.end == end;
+      return lock.is_gone(held) || lock.status(held).lease.end == end;
     }) && lock.status().lease.end == end;
   }
 
