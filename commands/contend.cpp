@@ -123,7 +123,7 @@ void make_parent(Context& cx, const ContentionPlan& plan) {
   const std::string parent(parent_path(plan.request.path()));
   if (parent == "/") return;
   Fiber fiber(cx.client.monitor());
-  const LockReport report;
+  const RecipeReport report;
   RecipeRequests requests(cx.client, fiber, report);
   requests.set_deadline(Clock::now() + plan.patience);
   try {

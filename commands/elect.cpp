@@ -26,7 +26,7 @@ void declare(Options& o, Args& a) {
   declare_lock_options(o, a.lock, true);
 }
 
-void print_leader(Context& cx, const std::string& path, const LockSeat* leader) {
+void print_leader(Context& cx, const std::string& path, const Seat* leader) {
   if (cx.out.json())
     cx.out.line(
         "{}", Json::object()
@@ -48,8 +48,8 @@ std::int64_t show(Context& cx, const std::string& path, LockReader& reader,
   LockView view;
   if (const auto reading = reader.read(cx.stop))
     view = make_lock_view(*reading, {}, "/", cx.client.session_id());
-  const auto leader = std::ranges::find(view.seats, SeatState::Holds, &LockSeat::state);
-  const LockSeat* const seat = leader == view.seats.end() ? nullptr : &*leader;
+  const auto leader = std::ranges::find(view.seats, SeatState::Holds, &Seat::state);
+  const Seat* const seat = leader == view.seats.end() ? nullptr : &*leader;
   const auto token = seat ? seat->token : 0;
   if (reported != token) print_leader(cx, path, seat);
   return token;

@@ -65,7 +65,7 @@ void warn(Context& cx, const LockView& view) {
     cx.out.err_line("watchers are derived from the lock recipe: {}",
                     cx.out.shown_in_error(view.account.no_watchers));
   if (!cx.out.plain()) return;
-  for (const auto& circle : view.circles) cx.out.err_line("{}", circle_text(circle));
+  for (const auto& deadlock : view.deadlocks) cx.out.err_line("{}", deadlock_text(deadlock));
   for (const auto& flaw : view.flaws) cx.out.err_line("warning: {}", cx.out.shown_in_error(flaw));
 }
 
@@ -78,7 +78,6 @@ void draw_until_changed(Context& cx, LivePicture& picture, LockViewer& viewer,
     // Without a connection the state is not known, so ages stand still.
     if (!is_connected(cx.client.current_state())) continue;
     auto style = style_of(cx);
-    style.changes = viewer.changes();
     style.lines = LivePicture::room();
     picture.draw(lock_picture(view, style));
   } while (!viewer.await_change(cx.stop, Clock::now() + between_drawings));
@@ -97,15 +96,13 @@ int show_live(Context& cx, const std::string& path, const Args& a) {
       continue;
     }
     if (!first && !cx.out.json()) cx.out.line("");
-    auto style = style_of(cx);
-    style.changes = viewer.changes();
-    print(cx, view, style);
+    print(cx, view, style_of(cx));
     viewer.await_change(cx.stop);
   }
 }
 
 std::string holder_text(const LockView& view) {
-  std::vector<const LockSeat*> holders;
+  std::vector<const Seat*> holders;
   for (const auto& seat : view.seats)
     if (seat.state == SeatState::Holds) holders.push_back(&seat);
   if (view.kind == "semaphore")
@@ -117,7 +114,7 @@ std::string holder_text(const LockView& view) {
 
 std::size_t waiting(const LockView& view) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      view.seats, [](const LockSeat& seat) { return seat.state != SeatState::Holds; }));
+      view.seats, [](const Seat& seat) { return seat.state != SeatState::Holds; }));
 }
 
 Record<LockView> found_record() {
@@ -139,10 +136,10 @@ void print_found(Context& cx, const std::vector<LockView>& locks) {
     for (const auto& view : locks) cx.out.line("{}", lock_json(view, style).text());
     return;
   }
-  std::set<std::string> circles;  // each is found at all of its locks
+  std::set<std::string> deadlocks;  // each is found at all of its locks
   for (const auto& view : locks)
-    for (const auto& circle : view.circles) circles.insert(circle_text(circle));
-  for (const auto& circle : circles) cx.out.err_line("{}", circle);
+    for (const auto& deadlock : view.deadlocks) deadlocks.insert(deadlock_text(deadlock));
+  for (const auto& deadlock : deadlocks) cx.out.err_line("{}", deadlock);
   if (cx.out.plain())
     print_rows(cx.out, "", found_record(), locks);
   else if (!locks.empty())

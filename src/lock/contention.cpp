@@ -84,7 +84,7 @@ class Participant {
   Client& client_;
   Arena& arena_;
   LockRequest request_;
-  LockReport report_;
+  RecipeReport report_;
   std::deque<ContenderTurn> turns_;
   Fiber fiber_;  // last: its task uses the others
 };

@@ -161,7 +161,7 @@ class Lock::Keeper {
     change([&](LockStatus& status) {
       status.stage = LockStage::Waiting;
       status.place = place;
-      status.circle.reset();
+      status.deadlock.reset();
     });
     if (lock_.options().quiet) return;
     say(waiting_line(place.path.empty() ? lock_.paths().front() : place.path, place));
@@ -550,7 +550,7 @@ class Lock::Keeper {
   Monitor& monitor_;
   const LockConsole& reporter_;
   LockChecks& checks_;
-  LockReport report_;
+  RecipeReport report_;
   std::unique_ptr<Recipe> recipe_;
   std::unique_ptr<Process> command_;  ///< of --on-revoke
   std::int64_t session_ = 0;

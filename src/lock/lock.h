@@ -83,8 +83,8 @@ struct LockStatus {
   LockStage stage = LockStage::Asking;
   std::string kind{};  ///< as kind_of; changes with a downgrade
   LockPlace place{};   ///< while Waiting
-  /// While Waiting: the deadlock that keeps it waiting, if one was found (CircleWatch).
-  std::optional<LockCircle> circle{};
+  /// While Waiting: the deadlock that keeps it waiting, if one was found (DeadlockWatch).
+  std::optional<Deadlock> deadlock{};
   Holding holding{};  ///< from Held on
   Clock::time_point asked{};
   Clock::time_point held{};    ///< since when, from Held on
@@ -164,7 +164,7 @@ class Lock {
 
  private:
   friend class LockManager;
-  friend class CircleWatch;
+  friend class DeadlockWatch;
 
   /// What runs in `keep` (lock/keeper.cpp).
   class Keeper;

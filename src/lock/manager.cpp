@@ -35,12 +35,12 @@ constexpr Clock::duration longest_pause = 10s;
 /// Looks for deadlocks a second after a lock of this shell has started to wait, or has got another
 /// contender before it, or another of its locks has come or gone, if the shell has a second lock
 /// that others may wait for; then repeatedly, less and less often. Reports a deadlock once, and
-/// sets LockStatus::circle, which it clears as soon as the lock that closed the circle is gone.
+/// sets LockStatus::deadlock, which it clears as soon as the lock that closed the circle is gone.
 /// Sends a few dozen requests (NearbyLocks), which delay no handoff.
-class CircleWatch {
+class DeadlockWatch {
  public:
   /// All references must outlive it.
-  CircleWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter)
+  DeadlockWatch(Client& client, Guarded<OwnLocks>& locks, const LockConsole& reporter)
       : client_(client),
         monitor_(client.monitor()),
         locks_(locks),
@@ -56,7 +56,7 @@ class CircleWatch {
  private:
   Task<> run() {
     for (;;) {
-      co_await fiber_.until([&](const Monitor::Held& held) { return may_form_circle(held); });
+      co_await fiber_.until([&](const Monitor::Held& held) { return may_deadlock(held); });
       Clock::duration pause = first_pause;
       std::string looked_at;
       for (;;) {
@@ -80,22 +80,22 @@ class CircleWatch {
     const WaitGraph graph(views, occupied_nodes(locks()));
     const auto session = client_.session_id();
     for (const auto& lock : locks()) {
-      std::optional<LockCircle> circle;
+      std::optional<Deadlock> deadlock;
       for (const auto& path : lock->paths())
-        if (!circle) circle = graph.circle(session, path);
+        if (!deadlock) deadlock = graph.deadlock(session, path);
       const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
         auto& status = lock->status_(held);
-        if (circle && (status.stage != LockStage::Waiting || !is_closed(held, *circle)))
-          circle.reset();
-        return std::exchange(status.circle, circle) != circle;
+        if (deadlock && (status.stage != LockStage::Waiting || !is_closed(held, *deadlock)))
+          deadlock.reset();
+        return std::exchange(status.deadlock, deadlock) != deadlock;
       });
-      if (another && circle) tell(*lock, *circle);
+      if (another && deadlock) tell(*lock, *deadlock);
     }
   }
 
   /// Whether one lock waits and there is another that somebody may wait for. Called at every
   /// change.
-  bool may_form_circle(const Monitor::Held& held) const {
+  bool may_deadlock(const Monitor::Held& held) const {
     std::size_t paths = 0;
     bool waits = false;
     for (const auto& lock : locks_(held)) {
@@ -108,16 +108,16 @@ class CircleWatch {
   }
 
   /// Whether this shell still has the lock for which the circle's last session waits.
-  bool is_closed(const Monitor::Held& held, const LockCircle& circle) const {
+  bool is_closed(const Monitor::Held& held, const Deadlock& deadlock) const {
     return std::ranges::any_of(locks_(held), [&](const auto& lock) {
-      return !lock->is_gone(held) && lock->is_at(circle.links.back().path);
+      return !lock->is_gone(held) && lock->is_at(deadlock.links.back().path);
     });
   }
 
   /// Describes the locks, and who waits behind whom; empty if no deadlock is possible.
   std::string waits(const Monitor::Held& held) const {
     std::string text;
-    if (!may_form_circle(held)) return text;
+    if (!may_deadlock(held)) return text;
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       if (status.is_gone()) continue;
@@ -127,11 +127,11 @@ class CircleWatch {
     return text;
   }
 
-  /// Clears the circles that are open by now. Returns `waits`.
+  /// Clears the deadlocks whose circle is open by now. Returns `waits`.
   std::string after_clearing(const Monitor::Held& held) {
     for (const auto& lock : locks_(held))
-      if (auto& circle = lock->status_(held).circle; circle && !is_closed(held, *circle))
-        circle.reset();
+      if (auto& deadlock = lock->status_(held).deadlock; deadlock && !is_closed(held, *deadlock))
+        deadlock.reset();
     return waits(held);
   }
 
@@ -139,15 +139,15 @@ class CircleWatch {
     return monitor_.with_lock([&](const Monitor::Held& held) { return locks_(held); });
   }
 
-  void tell(Lock& lock, const LockCircle& circle) const {
+  void tell(Lock& lock, const Deadlock& deadlock) const {
     if (lock.options().quiet) return;
     const auto leave = lock.plan().in_background() ? "unlock " + lock.name() : "Ctrl-C";
     std::string give_back;
     for (const auto& other : locks())
-      if (other.get() != &lock && other->is_at(circle.links.back().path))
+      if (other.get() != &lock && other->is_at(deadlock.links.back().path))
         give_back = ", or unlock " + other->name();
-    reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", circle.links.front().path,
-                              own_circle_text(circle), leave, give_back));
+    reporter_.say(fmt::format("waiting {}: {}; to give up: {}{}", deadlock.links.front().path,
+                              own_deadlock_text(deadlock), leave, give_back));
   }
 
   Client& client_;
@@ -163,7 +163,7 @@ LockManager::LockManager(Client& client, LockConsole reporter)
       client_(client),
       reporter_(std::move(reporter)),
       checks_(client),
-      circles_(std::make_unique<CircleWatch>(client, locks_, reporter_)) {}
+      deadlocks_(std::make_unique<DeadlockWatch>(client, locks_, reporter_)) {}
 
 LockManager::~LockManager() {
   close(std::chrono::milliseconds(0));
@@ -364,7 +364,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
 /// Waiters are woken through the Monitor; only this thread runs the tasks.
 void LockManager::serve(const std::stop_token& stop) {
   std::vector<std::shared_ptr<Lock>> ready;
-  auto& circles = circles_->fiber();
+  auto& deadlocks = deadlocks_->fiber();
   while (!stop.stop_requested()) {
     auto deadline = Fiber::never;
     ready.clear();
@@ -374,8 +374,8 @@ void LockManager::serve(const std::stop_token& stop) {
         if (lock->fiber_.can_resume(held)) ready.push_back(lock);
         deadline = std::min(deadline, lock->fiber_.deadline());
       }
-      deadline = std::min(deadline, circles.deadline());
-      return !ready.empty() || circles.can_resume(held);
+      deadline = std::min(deadline, deadlocks.deadline());
+      return !ready.empty() || deadlocks.can_resume(held);
     };
     if (!monitor_.with_lock(collect)) {
       ready.clear();
@@ -383,7 +383,7 @@ void LockManager::serve(const std::stop_token& stop) {
     }
     for (const auto& lock : ready)
       if (!lock->fiber_.ended()) lock->fiber_.resume();
-    circles.resume();
+    deadlocks.resume();
     monitor_.with_lock([&](const Monitor::Held& held) {
       std::erase_if(locks_(held), [&](const auto& lock) {
         return is_gone_and_reported(lock->status(held)) && lock->fiber_.ended();

@@ -14,7 +14,7 @@
 
 namespace zksh {
 
-class CircleWatch;
+class DeadlockWatch;
 class Client;
 
 /// Owns the thread that drives the locks' tasks, proves twelve times in each session timeout
@@ -85,7 +85,7 @@ class LockManager {
   LockConsole reporter_;
   LockChecks checks_;
   Guarded<std::vector<std::shared_ptr<Lock>>> locks_;
-  std::unique_ptr<CircleWatch> circles_;
+  std::unique_ptr<DeadlockWatch> deadlocks_;
   std::jthread thread_;  ///< started by `prepare` or the first lock
 };
 

@@ -44,7 +44,7 @@ std::span<const T> first(const std::vector<T>& items, std::size_t most) {
   return std::span(items).first(std::min(items.size(), most));
 }
 
-std::string owner_text(const LockSeat& seat) {
+std::string owner_text(const Seat& seat) {
   if (seat.asked_to_release)
     return "(asked to release) " + (seat.owner ? escape_for_terminal(short_owner(seat.owner)) : "");
   if (!seat.readable) return "(not readable)";
@@ -52,18 +52,18 @@ std::string owner_text(const LockSeat& seat) {
   return escape_for_terminal(short_owner(seat.owner));
 }
 
-std::string address_text(const LockSeat& seat, bool with_port) {
+std::string address_text(const Seat& seat, bool with_port) {
   if (seat.address.empty()) return seat.connected == false ? "(none)" : "-";
   return escape_for_terminal(with_port ? seat.address
                                        : seat.address.substr(0, seat.address.rfind(':')));
 }
 
 /// Whether it may watch the list of children: servers do not report such watches.
-bool may_watch_list(const LockSeat& seat) {
+bool may_watch_list(const Seat& seat) {
   return seat.watches_no_node() && seat.session != 0 && seat.alive != false;
 }
 
-std::string behind_text(const LockSeat& seat) {
+std::string behind_text(const Seat& seat) {
   if (const auto before = seat.behind())
     return fmt::format("#{}{}", *before, seat.watch_unknown ? "?" : "");
   if (seat.watches_no_node() && !may_watch_list(seat)) return "-";
@@ -77,7 +77,7 @@ std::string behind_text(const LockSeat& seat) {
   }
 }
 
-std::string watched_by_text(const LockSeat& seat) {
+std::string watched_by_text(const Seat& seat) {
   constexpr std::size_t shown = 3;
   std::string text;
   if (!seat.watched_by.empty())
@@ -102,8 +102,7 @@ void add_text(const std::string& text, std::size_t columns, std::vector<std::str
 
 std::vector<std::string> header(const LockView& view, const PictureStyle& style) {
   std::vector<std::string> items{escape_for_terminal(view.path)};
-  const auto holders =
-      static_cast<std::size_t>(std::ranges::count(view.seats, true, &LockSeat::lease));
+  const auto holders = static_cast<std::size_t>(std::ranges::count(view.seats, true, &Seat::lease));
   if (view.kind == "semaphore") {
     items.push_back(view.limit ? fmt::format("semaphore of {}", *view.limit) : "semaphore");
     items.push_back(counted(leases_taken(view), "lease") + " held");
@@ -151,23 +150,22 @@ std::vector<std::string> hosts_only(const LockView& view) {
 class SeatTable {
  public:
   SeatTable(const LockView& view, const PictureStyle& style) : view_(view), style_(style) {
-    add("#", true, [](const LockSeat& seat) { return std::to_string(seat.number); });
+    add("#", true, [](const Seat& seat) { return std::to_string(seat.number); });
     add("state", false,
-        [](const LockSeat& seat) { return std::string(name_of(names_for_people, seat.state)); });
-    mode_ = add("mode", false, [](const LockSeat& seat) { return std::string(seat_mode(seat)); });
+        [](const Seat& seat) { return std::string(name_of(names_for_people, seat.state)); });
+    mode_ = add("mode", false, [](const Seat& seat) { return std::string(seat_mode(seat)); });
     owner_ = add("owner", false, owner_text);
-    address_ = add("address", false, [](const LockSeat& seat) { return address_text(seat, true); });
-    session_ =
-        add("session", false, [](const LockSeat& seat) { return session_text(seat.session); });
-    age_ = add("age", true, [&](const LockSeat& seat) {
+    address_ = add("address", false, [](const Seat& seat) { return address_text(seat, true); });
+    session_ = add("session", false, [](const Seat& seat) { return session_text(seat.session); });
+    age_ = add("age", true, [&](const Seat& seat) {
       return seat.created == 0 ? "-" : short_age(style.now - seat.created);
     });
-    token_ = add("token", true, [](const LockSeat& seat) { return std::to_string(seat.token); });
+    token_ = add("token", true, [](const Seat& seat) { return std::to_string(seat.token); });
     add("behind", false, behind_text);
     watched_ = add(view.measured ? "watched by" : "should watch it", false, watched_by_text);
     table_.set_elastic(owner_);
     const bool no_addresses =
-        std::ranges::all_of(view.seats, [](const LockSeat& seat) { return !seat.connected; });
+        std::ranges::all_of(view.seats, [](const Seat& seat) { return !seat.connected; });
     if (no_addresses) table_.drop(address_);
   }
 
@@ -190,8 +188,8 @@ class SeatTable {
     if (fits(28)) return;
     table_.replace_cells(session_, short_sessions(view_, style_));
     // Without other watchers, it repeats the column before.
-    const bool others = std::ranges::any_of(
-        view_.seats, [](const LockSeat& seat) { return seat.other_watchers > 0; });
+    const bool others =
+        std::ranges::any_of(view_.seats, [](const Seat& seat) { return seat.other_watchers > 0; });
     if (!fits(28) && !others) table_.drop(watched_);
     if (fits(20)) return;
     table_.replace_cells(address_, hosts_only(view_));
@@ -213,7 +211,7 @@ class SeatTable {
       watched_;  ///< columns
 };
 
-std::string changes_text(const LockChanges& changes, std::int64_t now) {
+std::string changes_text(const LockView::Changes& changes, std::int64_t now) {
   auto text = fmt::format(
       "{} to {}: {} left the queue", time_of_day(changes.since), time_of_day(now),
       changes.left == 1 ? "1 contender has" : fmt::format("{} contenders have", changes.left));
@@ -226,17 +224,17 @@ std::string changes_text(const LockChanges& changes, std::int64_t now) {
 
 /// "kazoo #3 #5, go-zookeeper #4": whose names they have, which others may have given them.
 std::string foreign_text(const LockView& view) {
-  std::map<std::string_view, std::vector<std::string>> by_family;
+  std::map<std::string_view, std::vector<std::string>> by_library;
   for (const auto& seat : view.seats)
-    if (seat.family != LockFamily::Zksh)
-      by_family[family_name(seat.family)].push_back(fmt::format("#{}", seat.number));
+    if (seat.library != Library::Zksh)
+      by_library[library_name(seat.library)].push_back(fmt::format("#{}", seat.number));
   std::vector<std::string> texts;
-  texts.reserve(by_family.size());
+  texts.reserve(by_library.size());
   constexpr std::size_t shown = 8;
-  for (auto& [family, seats] : by_family) {
+  for (auto& [library, seats] : by_library) {
     const auto more = seats.size() > shown ? fmt::format(" +{}", seats.size() - shown) : "";
     if (seats.size() > shown) seats.resize(shown);
-    texts.push_back(fmt::format("{} {}{}", family, fmt::join(seats, " "), more));
+    texts.push_back(fmt::format("{} {}{}", library, fmt::join(seats, " "), more));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -278,7 +276,7 @@ std::vector<std::string> expiries(const LockView& view, const PictureStyle& styl
 
 std::vector<std::string> notes(const LockView& view, const PictureStyle& style) {
   std::vector<std::string> lines;
-  if (style.changes) add_text(changes_text(*style.changes, style.now), style.columns, lines);
+  if (view.changes) add_text(changes_text(*view.changes, style.now), style.columns, lines);
   if (const auto foreign = foreign_text(view); !foreign.empty())
     add_text("not zksh's, by their names: " + foreign, style.columns, lines);
   if (std::ranges::any_of(view.seats, may_watch_list))
@@ -286,13 +284,14 @@ std::vector<std::string> notes(const LockView& view, const PictureStyle& style) 
         "list?: watches no contender's node; it may watch the list of contenders, which servers do "
         "not report: then each change wakes it",
         style.columns, lines);
-  if (std::ranges::any_of(view.seats, &LockSeat::watch_unknown))
+  if (std::ranges::any_of(view.seats, &Seat::watch_unknown))
     add_text("?: should watch it; the servers that were asked do not report whether it does",
              style.columns, lines);
   if (!view.others.empty())
     add_text("no contenders: " + others_text(view.others), style.columns, lines);
   std::ranges::move(expiries(view, style), std::back_inserter(lines));
-  for (const auto& circle : view.circles) add_text(circle_text(circle), style.columns, lines);
+  for (const auto& deadlock : view.deadlocks)
+    add_text(deadlock_text(deadlock), style.columns, lines);
   for (auto flaw : view.flaws) {
     constexpr std::string_view ellipsis = "…";
     for (auto at = flaw.find(ellipsis); style.ascii && at != std::string::npos;
@@ -419,17 +418,17 @@ std::vector<std::string> lock_chains(const LockView& view, const PictureStyle& s
 
 namespace {
 
-std::string_view mode_name(const LockSeat& seat) {
+std::string_view mode_name(const Seat& seat) {
   const auto mode = seat_mode(seat);
   return mode == "excl" ? "exclusive" : mode;
 }
 
-Json seat_json(const LockSeat& seat, std::int64_t now) {
+Json seat_json(const Seat& seat, std::int64_t now) {
   return Json::object()
       .set("number", seat.number)
       .set("state", name_of(names_for_programs, seat.state))
       .set("mode", mode_name(seat))
-      .set("library", family_name(seat.family))
+      .set("library", library_name(seat.library))
       .set("contenderNodes", Json::array(seat.contender.nodes, &LockName::text))
       .set("owner", seat.owner)
       .set("ownerLength", seat.owner_length)
@@ -446,7 +445,7 @@ Json seat_json(const LockSeat& seat, std::int64_t now) {
       .set("askedToRelease", seat.asked_to_release);
 }
 
-Json changes_json(const std::optional<LockChanges>& changes) {
+Json changes_json(const std::optional<LockView::Changes>& changes) {
   if (!changes) return {};
   Json events;
   if (changes->events)
@@ -467,16 +466,15 @@ Json lock_json(const LockView& view, const PictureStyle& style) {
       .set("kind", view.kind)
       .set("limit", view.limit)
       .set("counter", view.counter)
-      .set(
-          "contenders",
-          Json::array(view.seats, [&](const LockSeat& seat) { return seat_json(seat, style.now); }))
+      .set("contenders",
+           Json::array(view.seats, [&](const Seat& seat) { return seat_json(seat, style.now); }))
       .set("otherNodes", Json::array(view.others))
       .set("warnings", Json::array(view.flaws))
-      .set("circles", Json::array(view.circles, circle_json))
+      .set("circles", Json::array(view.deadlocks, deadlock_json))
       .set("watcherSource", view.measured ? "measured" : "inferred")
       .set("serverWatches", view.account.watches)
       .set_time("time", style.now)
-      .set("changes", changes_json(style.changes));
+      .set("changes", changes_json(view.changes));
 }
 
 std::vector<std::string> plain_lock(const LockView& view) {
@@ -486,7 +484,7 @@ std::vector<std::string> plain_lock(const LockView& view) {
     const auto owner = seat.owner ? escape_for_terminal(*seat.owner) : std::string("-");
     lines.push_back(fmt::format(
         "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", seat.number,
-        name_of(names_for_programs, seat.state), mode_name(seat), family_name(seat.family),
+        name_of(names_for_programs, seat.state), mode_name(seat), library_name(seat.library),
         session_text(seat.session), seat.address.empty() ? "-" : escape_for_terminal(seat.address),
         seat.created, seat.token, seat.waits_for ? std::to_string(*seat.waits_for) : "-",
         seat.watched_by.empty() ? "-" : fmt::format("{}", fmt::join(seat.watched_by, ",")),

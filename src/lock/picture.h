@@ -12,21 +12,11 @@
 
 namespace zksh {
 
-/// What a viewer has seen since it started.
-struct LockChanges {
-  std::int64_t since = 0;  ///< milliseconds since 1970
-  std::size_t left = 0;    ///< contenders that have left
-  /// Watch events for changed nodes and lists of children, without the viewer's own. They are for
-  /// all nodes: servers do not count them separately.
-  std::optional<ServersAccount::Events> events{};
-};
-
 struct PictureStyle {
   std::size_t columns = 0;  ///< available width; 0: no limit
   std::size_t lines = 0;    ///< available height; 0: no limit
   bool ascii = false;       ///< use ASCII only
   std::int64_t now = 0;     ///< the time of the picture, in milliseconds since 1970
-  std::optional<LockChanges> changes{};
 };
 
 /// The lines of the picture, escaped for a terminal. Every contender has a line, if `lines` allows.

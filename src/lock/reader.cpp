@@ -95,15 +95,15 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
   int code = list(top_, stop);
   if (code == code::no_node && watch_) return await_creation(stop);
   if (code != code::ok) return code;
-  if (!is_semaphore(top_.names)) {
+  if (!is_semaphore(top_.part.names)) {
     if ((code = fetch(top_, stop)) != code::ok) return code;
-    reading = {.path = top_.path, .names = top_.names, .entries = top_.entries, .stat = top_.stat};
+    reading = {.path = top_.path, .queue = top_.part};
     return code::ok;
   }
-  LockReading::Semaphore semaphore;
-  const auto limit = client_.start_get(top_.path, watch());
+  std::optional<std::int64_t> limit;
+  const auto asked_limit = client_.start_get(top_.path, watch());
   for (auto* directory : {&locks_, &leases_}) ask(*directory);
-  if ((code = take_limit(limit, semaphore, stop)) != code::ok) return code;
+  if ((code = take_limit(asked_limit, limit, stop)) != code::ok) return code;
   for (auto* directory : {&locks_, &leases_}) {
     code = list(*directory, stop);
     if (code == code::ok) code = fetch(*directory, stop);
@@ -113,13 +113,7 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
     else if (code != code::ok)
       return code;
   }
-  semaphore.leases = leases_.names;
-  semaphore.entries = leases_.entries;
-  reading = {.path = top_.path,
-             .names = locks_.names,
-             .entries = locks_.entries,
-             .stat = locks_.stat,
-             .semaphore = std::move(semaphore)};
+  reading = {.path = top_.path, .queue = locks_.part, .leases = leases_.part, .limit = limit};
   return code::ok;
 }
 
@@ -132,19 +126,20 @@ int LockReader::list(Directory& directory, const std::stop_token& stop) {
   if (directory.listed) return code::ok;
   auto outcome = client_.await(std::exchange(directory.asked, {}), stop);
   if (outcome.code != code::ok) return outcome.code;
-  directory.names = std::move(outcome.value.names);
-  directory.stat = outcome.value.stat;
+  directory.part.names = std::move(outcome.value.names);
+  directory.part.stat = outcome.value.stat;
   directory.listed = watch_;
   return code::ok;
 }
 
 int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
+  auto& part = directory.part;
   std::set<std::string> gone;
-  LockEntries entries;
+  std::map<std::string, LockReading::Entry> entries;
   std::vector<std::string> unread;
-  for (const auto& name : needed_names(directory.names))
+  for (const auto& name : needed_names(part.names))
     if (directory.known.contains(name))
-      entries[name] = directory.entries[name];
+      entries[name] = part.entries[name];
     else
       unread.push_back(name);
   int code = code::ok;
@@ -154,7 +149,7 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
   const auto take = [&](const std::string& name, const Pending<Node>& pending) {
     auto outcome = client_.await(pending, stop);
     auto& [data, stat] = outcome.value;
-    LockEntry entry{.data = owner_beginning(std::move(data)), .stat = stat};
+    LockReading::Entry entry{.data = owner_beginning(std::move(data)), .stat = stat};
     if (outcome.code == code::no_auth) {
       const auto path = join_path(directory.path, name);
       const auto exists = client_.await(client_.start_exists(path, watch()), stop);
@@ -169,29 +164,29 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     code = outcome.code;
     if (code != code::ok) return false;
     if (is_release_request(entry.data))
-      if (const auto old = directory.entries.find(name); old != directory.entries.end())
+      if (const auto old = part.entries.find(name); old != part.entries.end())
         entry.before = is_release_request(old->second.data) ? old->second.before : old->second.data;
     if (watch_) {
       // Even if the connection is lost before all are read.
       directory.known.insert(name);
-      directory.entries[name] = entry;
+      part.entries[name] = entry;
     }
     entries[name] = std::move(entry);
     return true;
   };
   const auto window = FlightWindow(client_, {.least = reads_in_flight}).now();
   if (!ask_in_order(unread, window, ask, take)) return code;
-  directory.entries = std::move(entries);
-  remove_contenders(directory.names, gone);
+  part.entries = std::move(entries);
+  remove_contenders(part.names, gone);
   return code::ok;
 }
 
-int LockReader::take_limit(const Pending<Node>& asked, LockReading::Semaphore& semaphore,
+int LockReader::take_limit(const Pending<Node>& asked, std::optional<std::int64_t>& limit,
                            const std::stop_token& stop) {
   const auto outcome = client_.await(asked, stop);
   if (outcome.code == code::no_auth) return code::ok;
   if (outcome.code != code::ok) return outcome.code;
-  semaphore.limit = semaphore_limit(outcome.value.data);
+  limit = semaphore_limit(outcome.value.data);
   return code::ok;
 }
 

@@ -46,11 +46,9 @@ class LockReader {
   /// A node whose children are contenders or leases.
   struct Directory {
     std::string path;
-    bool listed = false;  ///< `names` and `stat` are current, or an event is on its way
+    bool listed = false;  ///< its names and Stat are current, or an event is on its way
     Pending<Children> asked{};
-    std::vector<std::string> names{};
-    Stat stat{};
-    LockEntries entries{};
+    LockReading::Part part{};
     std::set<std::string> known{};  ///< names of entries that are current
   };
 
@@ -58,7 +56,7 @@ class LockReader {
   void ask(Directory& directory);
   int list(Directory& directory, const std::stop_token& stop);
   int fetch(Directory& directory, const std::stop_token& stop);
-  int take_limit(const Pending<Node>& asked, LockReading::Semaphore& semaphore,
+  int take_limit(const Pending<Node>& asked, std::optional<std::int64_t>& limit,
                  const std::stop_token& stop);
   int await_creation(const std::stop_token& stop);
   void take_events();

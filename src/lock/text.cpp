@@ -51,7 +51,8 @@ std::string detail(const LockStatus& status,
                    const std::function<std::string(std::string_view)>& node_name) {
   if (status.stage == LockStage::Lost) return escape_for_terminal(status.reason);
   if (status.revoked) return "asked to release";
-  if (status.stage == LockStage::Waiting && status.circle) return own_circle_text(*status.circle);
+  if (status.stage == LockStage::Waiting && status.deadlock)
+    return own_deadlock_text(*status.deadlock);
   if (status.stage == LockStage::Waiting && status.place.count > 0) {
     const auto behind = status.place.predecessor.empty()
                             ? node_name(base_name(status.place.predecessor_node))
@@ -252,7 +253,7 @@ Json own_lock_json(const Lock& lock) {
       .set("position", waits ? Json(status.place.position) : Json())
       .set("contenderCount", waits ? Json(status.place.count) : Json())
       .set("behind", waits ? Json(status.place.predecessor) : Json())
-      .set("circle", waits && status.circle ? circle_json(*status.circle) : Json())
+      .set("circle", waits && status.deadlock ? deadlock_json(*status.deadlock) : Json())
       .set("reason", Json::text_or_null(status.reason));
 }
 

@@ -14,8 +14,8 @@
 
 namespace zksh {
 
-std::string own_circle_text(const LockCircle& circle) {
-  const auto& links = circle.links;
+std::string own_deadlock_text(const Deadlock& deadlock) {
+  const auto& links = deadlock.links;
   std::string text =
       links.front().held ? "deadlock: its holder" : "deadlock: a contender ahead of it";
   for (std::size_t i = 1; i < links.size(); ++i) {
@@ -27,8 +27,8 @@ std::string own_circle_text(const LockCircle& circle) {
          (links.back().held ? ", which this shell holds" : ", where this shell is ahead of it");
 }
 
-std::string circle_text(const LockCircle& circle) {
-  const auto& links = circle.links;
+std::string deadlock_text(const Deadlock& deadlock) {
+  const auto& links = deadlock.links;
   std::string text = "deadlock: " + session_text(links.front().session);
   for (std::size_t i = 0; i < links.size(); ++i)
     text += fmt::format("{} waits at {} for {}", i == 0 ? "" : ", which", as_word(links[i].path),
@@ -36,8 +36,8 @@ std::string circle_text(const LockCircle& circle) {
   return text;
 }
 
-Json circle_json(const LockCircle& circle) {
-  return Json::array(circle.links, [](const LockCircle::Link& link) {
+Json deadlock_json(const Deadlock& deadlock) {
+  return Json::array(deadlock.links, [](const Deadlock::Link& link) {
     return Json::object()
         .set("session", session_text(link.session))
         .set("path", link.path)
@@ -50,24 +50,25 @@ namespace {
 constexpr std::string_view zksh_mark = "via=zksh/";
 
 /// Whether the contender is zksh's, by its data, or by names that only zksh uses.
-bool is_zksh(const Contender& contender, const LockEntry& entry) {
+bool is_zksh(const Contender& contender, const LockReading::Entry& entry) {
   const bool all_names = contender.has(LockTag::Lock) &&
                          (contender.has(LockTag::KazooLock) || contender.has(LockTag::KazooRead));
   return all_names || is_zksh_owner(entry.data) || is_zksh_owner(entry.before);
 }
 
-const LockEntry& entry_of(const Contender& contender, const LockEntries& entries) {
-  static const LockEntry none;
+const LockReading::Entry& entry_of(const Contender& contender, const LockReading::Part& part) {
+  static const LockReading::Entry none;
   for (const auto& node : contender.nodes)
-    if (const auto found = entries.find(node.text); found != entries.end()) return found->second;
+    if (const auto found = part.entries.find(node.text); found != part.entries.end())
+      return found->second;
   return none;
 }
 
-LockQueue queue_of(const std::vector<std::string>& names, const LockEntries& entries) {
-  if (!order_needs_stats(names)) return make_lock_queue(names);
+LockQueue queue_of(const LockReading::Part& part) {
+  if (!order_needs_stats(part.names)) return make_lock_queue(part.names);
   std::map<std::string, std::int64_t> czxids;
-  for (const auto& [name, entry] : entries) czxids.emplace(name, entry.stat.czxid);
-  return make_lock_queue(names, czxids);
+  for (const auto& [name, entry] : part.entries) czxids.emplace(name, entry.stat.czxid);
+  return make_lock_queue(part.names, czxids);
 }
 
 class ViewMaker {
@@ -80,24 +81,24 @@ class ViewMaker {
   }
 
   LockView make() {
-    if (reading_.semaphore) add_leases();
+    if (reading_.leases) add_leases();
     add_queue();
     for (auto& seat : view_.seats) seat.watches = seat.waits_for;
     if (view_.account.watchers) measure();
     for (auto& seat : view_.seats)
       if (seat.watches) view_.seats[*seat.watches - 1].watched_by.push_back(seat.number);
-    view_.counter = sequence_counter(reading_.stat);
+    view_.counter = sequence_counter(reading_.queue.stat);
     view_.kind = kind();
     add_flaws();
     return std::move(view_);
   }
 
  private:
-  LockSeat& add_seat(const Contender& contender, const LockEntry& entry) {
+  Seat& add_seat(const Contender& contender, const LockReading::Entry& entry) {
     auto& seat = view_.seats.emplace_back();
     seat.number = view_.seats.size();
     seat.contender = contender;
-    seat.family = is_zksh(contender, entry) ? LockFamily::Zksh : contender.nodes.front().family();
+    seat.library = is_zksh(contender, entry) ? Library::Zksh : contender.nodes.front().library();
     seat.asked_to_release = is_release_request(entry.data);
     seat.owner = entry.data;
     if (seat.asked_to_release)
@@ -119,12 +120,11 @@ class ViewMaker {
   }
 
   void add_leases() {
-    const auto& semaphore = *reading_.semaphore;
-    view_.limit = semaphore.limit;
-    const auto leases = queue_of(semaphore.leases, semaphore.entries);
+    view_.limit = reading_.limit;
+    const auto leases = queue_of(*reading_.leases);
     view_.seats.reserve(leases.contenders.size());
     for (const auto& lease : leases.contenders) {
-      auto& seat = add_seat(lease, entry_of(lease, semaphore.entries));
+      auto& seat = add_seat(lease, entry_of(lease, *reading_.leases));
       seat.lease = true;
       seat.state = SeatState::Holds;
     }
@@ -132,17 +132,17 @@ class ViewMaker {
   }
 
   void add_queue() {
-    queue_ = queue_of(reading_.names, reading_.entries);
+    queue_ = queue_of(reading_.queue);
     view_.others.insert(view_.others.end(), queue_.others.begin(), queue_.others.end());
     first_ = view_.seats.size() + 1;
     for (const auto& contender : queue_.contenders) {
-      const auto& seat = add_seat(contender, entry_of(contender, reading_.entries));
-      if (seat.family == LockFamily::Zksh) zksh_.emplace(contender.key());
+      const auto& seat = add_seat(contender, entry_of(contender, reading_.queue));
+      if (seat.library == Library::Zksh) zksh_.emplace(contender.key());
     }
     for (std::size_t i = 0; i < queue_.contenders.size(); ++i) {
       auto& seat = view_.seats[first_ - 1 + i];
       if (queue_.holds(i)) {
-        seat.state = reading_.semaphore ? SeatState::Next : SeatState::Holds;
+        seat.state = reading_.leases ? SeatState::Next : SeatState::Holds;
       } else if (const auto before = seen_predecessor(queue_, i, zksh_)) {
         seat.waits_for = first_ + *before;
       } else {
@@ -152,13 +152,13 @@ class ViewMaker {
   }
 
   std::string path_of(const std::string& name) const {
-    const auto parent = reading_.semaphore ? join_path(reading_.path, "locks") : reading_.path;
+    const auto parent = reading_.leases ? join_path(reading_.path, "locks") : reading_.path;
     return (chroot_ == "/" ? "" : std::string(chroot_)) + join_path(parent, name);
   }
 
   /// Servers know only sessions, which may have several contenders; then the recipe's rules decide.
-  LockSeat* watcher(std::int64_t session, const LockSeat& watched) {
-    LockSeat* nearest = nullptr;
+  Seat* watcher(std::int64_t session, const Seat& watched) {
+    Seat* nearest = nullptr;
     for (auto i = watched.number; i < view_.seats.size(); ++i) {
       auto& seat = view_.seats[i];
       if (seat.session != session) continue;
@@ -169,7 +169,7 @@ class ViewMaker {
   }
 
   /// Whether what the servers report shows what a contender watches.
-  bool is_known(const LockSeat& seat, const std::set<std::int64_t>& watching) const {
+  bool is_known(const Seat& seat, const std::set<std::int64_t>& watching) const {
     if (seat.session == 0 || seat.alive == false) return true;  // nothing
     // A client of no server that was asked may be connected to another one.
     return seat.session != own_session_ &&
@@ -180,12 +180,11 @@ class ViewMaker {
     std::set<std::int64_t> watching;
     for (const auto& [path, sessions] : *view_.account.watchers)
       watching.insert(sessions.begin(), sessions.end());
-    const auto waits = [](const LockSeat& seat) { return seat.state == SeatState::Waits; };
-    const auto known = [&](const LockSeat& seat) { return is_known(seat, watching); };
+    const auto waits = [](const Seat& seat) { return seat.state == SeatState::Waits; };
+    const auto known = [&](const Seat& seat) { return is_known(seat, watching); };
     view_.measured = std::ranges::none_of(view_.seats, waits) ||
-                     std::ranges::any_of(view_.seats, [&](const LockSeat& seat) {
-                       return waits(seat) && known(seat);
-                     });
+                     std::ranges::any_of(
+                         view_.seats, [&](const Seat& seat) { return waits(seat) && known(seat); });
     if (!view_.measured) {
       view_.account.no_watchers =
           "no server that was asked reports the connections of those who wait (cons)";
@@ -193,7 +192,7 @@ class ViewMaker {
     }
     for (auto& seat : view_.seats) {
       // This shell's own locks watch whom they should.
-      const bool own = seat.session == own_session_ && seat.family == LockFamily::Zksh;
+      const bool own = seat.session == own_session_ && seat.library == Library::Zksh;
       seat.watch_unknown = waits(seat) && !known(seat) && !own;
       if (!own) seat.watches.reset();
     }
@@ -201,7 +200,7 @@ class ViewMaker {
       if (!seat.lease) find_watchers(seat);
   }
 
-  void find_watchers(LockSeat& seat) {
+  void find_watchers(Seat& seat) {
     std::set<std::int64_t> sessions;
     for (const auto& node : seat.contender.nodes)
       if (const auto found = view_.account.watchers->find(path_of(node.text));
@@ -222,7 +221,7 @@ class ViewMaker {
   }
 
   std::string kind() const {
-    if (reading_.semaphore) return "semaphore";
+    if (reading_.leases) return "semaphore";
     if (queue_.contenders.empty()) return "free";
     const bool read_write = std::ranges::any_of(queue_.contenders, [](const Contender& each) {
       return each.mode == LockMode::Shared ||
@@ -286,18 +285,18 @@ std::size_t leases_taken(const LockView& view) {
   return taken;
 }
 
-std::string parent_of(const LockView& view, const LockSeat& seat) {
+std::string parent_of(const LockView& view, const Seat& seat) {
   if (view.kind != "semaphore") return view.path;
   return join_path(view.path, seat.lease ? "leases" : "locks");
 }
 
-std::string node_of(const LockView& view, const LockSeat& seat) {
+std::string node_of(const LockView& view, const Seat& seat) {
   return join_path(parent_of(view, seat), seat.contender.nodes.front().text);
 }
 
-LockEntry& entry_of(LockReading& reading, const LockSeat& seat) {
-  auto& entries = seat.lease ? reading.semaphore->entries : reading.entries;
-  return entries[seat.contender.nodes.front().text];
+LockReading::Entry& entry_of(LockReading& reading, const Seat& seat) {
+  auto& part = seat.lease ? *reading.leases : reading.queue;
+  return part.entries[seat.contender.nodes.front().text];
 }
 
 Data owner_beginning(Data data) {
@@ -356,7 +355,7 @@ std::string short_owner(const Data& data) {
   return text;
 }
 
-std::string_view seat_mode(const LockSeat& seat) {
+std::string_view seat_mode(const Seat& seat) {
   if (seat.lease) return "lease";
   if (seat.contender.mode == LockMode::Shared) return "read";
   const bool write =

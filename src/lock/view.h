@@ -15,7 +15,8 @@
 
 namespace zksh {
 
-struct LockCircle {
+/// A circle of sessions that wait for each other at locks.
+struct Deadlock {
   /// A session waits at a lock for the session of the next link; the last one waits for the first.
   struct Link {
     std::int64_t session = 0;
@@ -24,25 +25,16 @@ struct LockCircle {
     bool operator==(const Link&) const = default;
   };
   std::vector<Link> links;  ///< two or more
-  bool operator==(const LockCircle&) const = default;
+  bool operator==(const Deadlock&) const = default;
 };
 
 /// For the session of the first link: "deadlock: its holder waits for /z, whose holder waits for
 /// /x, which this shell holds".
-std::string own_circle_text(const LockCircle& circle);
+std::string own_deadlock_text(const Deadlock& deadlock);
 /// "deadlock: 0x1 waits at /x for 0x2, which waits at /y for 0x1".
-std::string circle_text(const LockCircle& circle);
+std::string deadlock_text(const Deadlock& deadlock);
 /// The help of `locks` describes the fields.
-Json circle_json(const LockCircle& circle);
-
-/// A child of a lock's node, as it was read.
-struct LockEntry {
-  Data data{};  ///< see owner_beginning
-  Stat stat{};
-  bool readable = true;  ///< false: its data may not be read, but its Stat is known
-  Data before{};         ///< the data before its release was requested, if seen
-};
-using LockEntries = std::map<std::string, LockEntry>;
+Json deadlock_json(const Deadlock& deadlock);
 
 inline constexpr std::size_t longest_owner = 4096;
 /// Cuts owner data to that many bytes, or less to avoid cutting a character: they are for people,
@@ -51,18 +43,25 @@ Data owner_beginning(Data data);
 
 /// What was read of a lock.
 struct LockReading {
-  std::string path;
-  std::vector<std::string> names;  ///< of all children, contenders and others
-  LockEntries entries;             ///< at least of each contender's first node
-  Stat stat;                       ///< of the contenders' parent, which has the sequence counter
-  /// For a semaphore in Curator's layout: contenders queue up at PATH/locks for the right to take a
-  /// lease at PATH/leases.
-  struct Semaphore {
-    std::vector<std::string> leases;  ///< names
-    LockEntries entries;
-    std::optional<std::int64_t> limit;  ///< from PATH's data
+  /// A contender's node, or a lease.
+  struct Entry {
+    Data data{};  ///< see owner_beginning
+    Stat stat{};
+    bool readable = true;  ///< false: its data may not be read, but its Stat is known
+    Data before{};         ///< the data before its release was requested, if seen
   };
-  std::optional<Semaphore> semaphore{};
+  /// The children of a node.
+  struct Part {
+    std::vector<std::string> names{};        ///< of all, contenders and others
+    std::map<std::string, Entry> entries{};  ///< at least of each contender's first node
+    Stat stat{};                             ///< the parent's, which has the sequence counter
+  };
+  std::string path;
+  Part queue{};
+  /// Only for a semaphore in Curator's layout: contenders queue up at PATH/locks for the right to
+  /// take a lease at PATH/leases.
+  std::optional<Part> leases{};
+  std::optional<std::int64_t> limit{};  ///< for a semaphore, from PATH's data
 };
 
 enum class SeatState {
@@ -73,12 +72,12 @@ enum class SeatState {
 };
 
 /// A contender, or the holder of a lease.
-struct LockSeat {
+struct Seat {
   std::size_t number = 0;  ///< its place, from 1
   Contender contender{};
   bool lease = false;
   SeatState state = SeatState::Waits;
-  LockFamily family = LockFamily::Unknown;
+  Library library = Library::Unknown;
   Data owner{};                   ///< its first node's data, cut if long
   std::int32_t owner_length = 0;  ///< its full length in bytes
   bool readable = true;           ///< false: its data may not be read
@@ -104,19 +103,29 @@ struct LockSeat {
 };
 
 struct LockView {
+  /// What a viewer has seen since it started.
+  struct Changes {
+    std::int64_t since = 0;  ///< milliseconds since 1970
+    std::size_t left = 0;    ///< contenders that have left
+    /// Watch events for changed nodes and lists of children, without the viewer's own. They are for
+    /// all nodes: servers do not count them separately.
+    std::optional<ServersAccount::Events> events{};
+  };
+
   std::string path;
   /// "exclusive", "read/write", "semaphore", or "free" if nobody is there, so that the kind is not
   /// known.
   std::string kind;
-  std::vector<LockSeat> seats;      ///< leases first, then the queue, in order
+  std::vector<Seat> seats;          ///< leases first, then the queue, in order
   std::vector<std::string> others;  ///< children that are no contenders
   std::vector<std::string> flaws;   ///< sentences: why exclusion may fail here
-  std::vector<LockCircle> circles;  ///< deadlocks that involve a waiter here, if searched for
+  std::vector<Deadlock> deadlocks;  ///< deadlocks that involve a waiter here, if searched for
   std::int64_t counter = 0;
   std::optional<std::int64_t> limit{};  ///< for a semaphore
   bool measured =
       false;  ///< watches and watched_by come from the servers, not from the recipe's rules
   ServersAccount account{};
+  std::optional<Changes> changes{};  ///< if it is looked at repeatedly
 };
 
 /// Combines what was read with the servers' account. `chroot` is the session's, since servers
@@ -126,14 +135,14 @@ LockView make_lock_view(const LockReading& reading, ServersAccount account, std:
                         std::int64_t own_session);
 
 /// The parent of this contender's nodes, or of the lease.
-std::string parent_of(const LockView& view, const LockSeat& seat);
+std::string parent_of(const LockView& view, const Seat& seat);
 /// How many leases of a semaphore are taken; a holder may have several.
 std::size_t leases_taken(const LockView& view);
 /// The absolute path of its first node.
-std::string node_of(const LockView& view, const LockSeat& seat);
+std::string node_of(const LockView& view, const Seat& seat);
 
 /// What was read of its first node.
-LockEntry& entry_of(LockReading& reading, const LockSeat& seat);
+LockReading::Entry& entry_of(LockReading& reading, const Seat& seat);
 
 /// A semaphore's number of leases in its node's data, which Curator does not use; nullopt if the
 /// data are something else.
@@ -153,6 +162,6 @@ bool is_zksh_owner(const Data& data);
 /// May contain any bytes.
 std::string short_owner(const Data& data);
 /// "excl", "read", "write", or "lease".
-std::string_view seat_mode(const LockSeat& seat);
+std::string_view seat_mode(const Seat& seat);
 
 }  // namespace zksh

@@ -32,8 +32,8 @@ constexpr int watch_patience = 2;
 constexpr std::int64_t cheap_watches = 10'000;
 constexpr std::int64_t cheap_watches_each_time = 1'000;
 // A deadlock may arise at other locks, which are not watched, and searching costs many reads.
-constexpr auto circles_stay = 2s;
-constexpr auto between_circles = 5s;
+constexpr auto deadlocks_stay = 2s;
+constexpr auto between_deadlocks = 5s;
 
 ContenderKeys without_watch(const LockView& view) {
   ContenderKeys keys;
@@ -74,14 +74,14 @@ LockView LockViewer::look(const std::stop_token& stop) {
     if (!watchers_) view.account.no_watchers.clear();
     without_watch_ = without_watch(view);
   }
-  somebody_waits_ = std::ranges::any_of(view.seats, [](const LockSeat& seat) {
+  somebody_waits_ = std::ranges::any_of(view.seats, [](const Seat& seat) {
     return seat.state == SeatState::Waits || seat.state == SeatState::Next;
   });
   if (!somebody_waits_)
-    circles_.clear();
-  else if (Clock::now() - circles_looked_ > circles_stay)
-    look_for_circles(stop);
-  view.circles = circles_;
+    deadlocks_.clear();
+  else if (Clock::now() - deadlocks_looked_ > deadlocks_stay)
+    look_for_deadlocks(stop);
+  view.deadlocks = deadlocks_;
   if (watch_) note_changes(view);
   looked_ = Clock::now();
   return view;
@@ -89,12 +89,12 @@ LockView LockViewer::look(const std::stop_token& stop) {
 
 bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point deadline) {
   for (;;) {
-    const auto recheck = somebody_waits_ ? circles_looked_ + between_circles : Fiber::never;
+    const auto recheck = somebody_waits_ ? deadlocks_looked_ + between_deadlocks : Fiber::never;
     if (reader_.await_change(stop, std::min(deadline, recheck))) break;
     if (Clock::now() >= deadline) return false;
-    const auto before = circles_;
-    look_for_circles(stop);
-    if (circles_ != before || late_watches(stop)) return true;
+    const auto before = deadlocks_;
+    look_for_deadlocks(stop);
+    if (deadlocks_ != before || late_watches(stop)) return true;
   }
   if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
     pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
@@ -113,15 +113,15 @@ bool LockViewer::late_watches(const std::stop_token& stop) {
   return !reading || without_watch(view_of(*reading)) != without_watch_;
 }
 
-void LockViewer::look_for_circles(const std::stop_token& stop) {
-  circles_looked_ = Clock::now();
+void LockViewer::look_for_deadlocks(const std::stop_token& stop) {
+  deadlocks_looked_ = Clock::now();
   if (client_.current_state() != SessionState::Connected) return;
   auto paths = own_paths_;
   paths.insert(path_);
   std::vector<LockView> views;
   const auto read = [&]() -> Task<> { views = co_await nearby_.read(std::move(paths)); };
   run_task(fiber_, read(), stop);
-  circles_ = WaitGraph(views, passing_).circles(path_);
+  deadlocks_ = WaitGraph(views, passing_).deadlocks(path_);
 }
 
 /// Asks the servers what does not depend on the queue, while that is read.
@@ -148,9 +148,9 @@ std::optional<ServersAccount> LockViewer::asked_ahead(const std::set<std::int64_
 
 ServersAccount LockViewer::ask(const LockReading& reading) {
   std::set<std::int64_t> owners;
-  for (const auto& [name, entry] : reading.entries) owners.insert(entry.stat.ephemeral_owner);
-  if (reading.semaphore)
-    for (const auto& [name, entry] : reading.semaphore->entries)
+  for (const auto& [name, entry] : reading.queue.entries) owners.insert(entry.stat.ephemeral_owner);
+  if (reading.leases)
+    for (const auto& [name, entry] : reading.leases->entries)
       owners.insert(entry.stat.ephemeral_owner);
   const auto now = Clock::now();
   const bool unknown = std::ranges::any_of(
@@ -158,9 +158,9 @@ ServersAccount LockViewer::ask(const LockReading& reading) {
   asked_sessions_ = owners;
   const bool sessions =
       sessions_asked_ == Clock::time_point() || unknown || now - sessions_asked_ > sessions_stay;
-  const auto most_watches = reading.entries.size() < 2 ? -1
-                            : watch_                   ? cheap_watches_each_time
-                                                       : cheap_watches;
+  const auto most_watches = reading.queue.entries.size() < 2 ? -1
+                            : watch_                         ? cheap_watches_each_time
+                                                             : cheap_watches;
   auto known = asked_ahead(owners, most_watches);
   auto account = known ? std::move(*known)
                        : words_.ask({.sessions = sessions,
@@ -187,18 +187,20 @@ bool LockViewer::watchers_may_come(const LockView& view) const {
                              [&](const std::string& key) { return !without_watch_.contains(key); });
 }
 
-void LockViewer::note_changes(const LockView& view) {
+/// Notes what has changed since the look before, and tells the view.
+void LockViewer::note_changes(LockView& view) {
   ContenderKeys there;
   for (const auto& seat : view.seats) there.emplace(seat.contender.key());
   changes_.left += static_cast<std::size_t>(
       std::ranges::count_if(there_, [&](const std::string& key) { return !there.contains(key); }));
   there_ = std::move(there);
-  if (!view.account.events) return;
-  const auto own = reader_.events();
-  if (!own_at_first_) own_at_first_ = own;
-  changes_.events = {
-      .deleted = view.account.events->deleted - (own.deleted - own_at_first_->deleted),
-      .children = view.account.events->children - (own.children - own_at_first_->children)};
+  if (const auto& all = view.account.events) {
+    const auto own = reader_.events();
+    if (!own_at_first_) own_at_first_ = own;
+    changes_.events = {.deleted = all->deleted - (own.deleted - own_at_first_->deleted),
+                       .children = all->children - (own.children - own_at_first_->children)};
+  }
+  view.changes = changes_;
 }
 
 void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& stop) {
@@ -232,14 +234,13 @@ class Search {
     for (const auto& [path, reading] : readings_)
       result_.locks.push_back(make_lock_view(reading, {}, {}, 0));
     const WaitGraph graph(result_.locks);
-    for (auto& lock : result_.locks) lock.circles = graph.circles(lock.path);
+    for (auto& lock : result_.locks) lock.deadlocks = graph.deadlocks(lock.path);
     return std::move(result_);
   }
 
  private:
   struct Parent {
-    std::vector<std::string> names{};
-    LockEntries entries{};
+    LockReading::Part part{};
     bool known = false;  ///< at least one name is certainly a contender's
   };
 
@@ -252,8 +253,8 @@ class Search {
     if (!parsed) return;
     auto& parent = parents_[above];
     parent.known = parent.known || parsed->tag != LockTag::Unknown;
-    parent.names.push_back(name);
-    parent.entries[name] = {.data = {}, .stat = stat};
+    parent.part.names.push_back(name);
+    parent.part.entries[name] = {.data = {}, .stat = stat};
   }
 
   /// Sorts the parents into locks and the two parts of semaphores.
@@ -261,13 +262,12 @@ class Search {
     for (auto& [path, parent] : parents_) {
       const auto last = base_name(path);
       const std::string above(parent_path(path));
-      const bool leases = last == "leases" && std::ranges::all_of(parent.names, is_lease);
+      const bool leases = last == "leases" && std::ranges::all_of(parent.part.names, is_lease);
       const bool queue = last == "locks" && above_leases_.contains(above);
       auto& reading = readings_[leases || queue ? above : path];
       reading.path = leases || queue ? above : path;
-      if ((leases || queue) && !reading.semaphore) reading.semaphore.emplace();
-      (leases ? reading.semaphore->leases : reading.names) = std::move(parent.names);
-      (leases ? reading.semaphore->entries : reading.entries) = std::move(parent.entries);
+      if ((leases || queue) && !reading.leases) reading.leases.emplace();
+      (leases ? *reading.leases : reading.queue) = std::move(parent.part);
     }
   }
 
@@ -281,11 +281,11 @@ class Search {
     struct Question {
       std::string path;
       LockReading& reading;
-      LockEntry* entry;  ///< what gets the data; null: the limit
+      LockReading::Entry* entry;  ///< what gets the data; null: the limit
     };
     std::vector<Question> questions;
     for (auto& [path, reading] : readings_) {
-      if (reading.semaphore) questions.push_back({path, reading, nullptr});
+      if (reading.leases) questions.push_back({path, reading, nullptr});
       const auto view = make_lock_view(reading, {}, {}, 0);
       for (const auto& seat : view.seats) {
         if (seat.state != SeatState::Holds) continue;
@@ -303,7 +303,7 @@ class Search {
             question.entry->readable = read.code != code::no_auth;
             question.entry->data = owner_beginning(std::move(read.value.data));
           } else {
-            question.reading.semaphore->limit = semaphore_limit(read.value.data);
+            question.reading.limit = semaphore_limit(read.value.data);
           }
           return true;
         });

@@ -4,7 +4,6 @@
 #include "base/monitor.h"
 #include "command/command.h"
 #include "ensemble/server_poller.h"
-#include "lock/picture.h"
 #include "lock/reader.h"
 #include "lock/view.h"
 #include "lock/wait_graph.h"
@@ -37,19 +36,17 @@ class LockViewer {
   /// false at the deadline. Throws Cancelled.
   bool await_change(const std::stop_token& stop,
                     Clock::time_point deadline = Clock::time_point::max());
-  /// The changes since the first look.
-  const LockChanges& changes() const { return changes_; }
 
  private:
   LockView view_of(const LockReading& reading);
   bool late_watches(const std::stop_token& stop);
-  void look_for_circles(const std::stop_token& stop);
+  void look_for_deadlocks(const std::stop_token& stop);
   void ask_ahead(const std::stop_token& stop);
   std::optional<ServersAccount> asked_ahead(const std::set<std::int64_t>& owners,
                                             std::int64_t most_watches);
   ServersAccount ask(const LockReading& reading);
   bool watchers_may_come(const LockView& view) const;
-  void note_changes(const LockView& view);
+  void note_changes(LockView& view);
   void pause(std::chrono::milliseconds time, const std::stop_token& stop);
 
   Client& client_;
@@ -61,8 +58,8 @@ class LockViewer {
   LockReader reader_;
   Fiber fiber_;
   NearbyLocks nearby_;
-  std::vector<LockCircle> circles_;  ///< as last found
-  Clock::time_point circles_looked_{};
+  std::vector<Deadlock> deadlocks_;  ///< as last found
+  Clock::time_point deadlocks_looked_{};
   bool somebody_waits_ = false;
   ServerPoller words_;
   std::future<ServersAccount> ahead_{};  ///< uses words_; waits for its end
@@ -74,7 +71,7 @@ class LockViewer {
   ContenderKeys there_;          ///< keys of the contenders at the last look
   ContenderKeys without_watch_;  ///< of those that watched none of the others
   std::optional<ServersAccount::Events> own_at_first_;
-  LockChanges changes_;
+  LockView::Changes changes_;
 };
 
 struct LockSearch {

@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-bool excludes(const LockSeat& one, const LockSeat& other) {
+bool excludes(const Seat& one, const Seat& other) {
   return one.contender.mode == LockMode::Exclusive || other.contender.mode == LockMode::Exclusive;
 }
 
@@ -27,14 +27,14 @@ bool may_be_lock(const Outcome<Stat>& outcome) {
 }
 
 /// Adds the nodes whose sessions are needed: each contender's first.
-void add_nodes(const std::string& parent, const std::vector<std::string>& names,
-               LockEntries& entries, std::vector<std::pair<std::string, LockEntry*>>& nodes) {
-  if (order_needs_stats(names)) return;
-  const auto queue = make_lock_queue(names);
+void add_nodes(const std::string& parent, LockReading::Part& part,
+               std::vector<std::pair<std::string, LockReading::Entry*>>& nodes) {
+  if (order_needs_stats(part.names)) return;
+  const auto queue = make_lock_queue(part.names);
   const auto count = std::min(queue.contenders.size(), WaitGraph::longest_queue);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& name = queue.contenders[i].nodes.front().text;
-    nodes.emplace_back(join_path(parent, name), &entries[name]);
+    nodes.emplace_back(join_path(parent, name), &part.entries[name]);
   }
 }
 
@@ -47,7 +47,7 @@ WaitGraph::WaitGraph(const std::vector<LockView>& locks, const std::set<std::str
 
 void WaitGraph::add(const LockView& view, const std::set<std::string>& passing) {
   const auto count = std::min(view.seats.size(), longest_queue);
-  const auto stays = [&](const LockSeat& seat) {
+  const auto stays = [&](const Seat& seat) {
     return passing.empty() || !passing.contains(node_of(view, seat));
   };
   for (std::size_t i = 0; i < count; ++i) {
@@ -99,9 +99,9 @@ void WaitGraph::settle() {
   }
 }
 
-std::optional<LockCircle> WaitGraph::circle(std::int64_t session, const std::string& path) const {
+std::optional<Deadlock> WaitGraph::deadlock(std::int64_t session, const std::string& path) const {
   // By session reached: the link that leads to it.
-  std::map<std::int64_t, LockCircle::Link> ways;
+  std::map<std::int64_t, Deadlock::Link> ways;
   std::deque<std::int64_t> open;
   const auto go_from = [&](std::int64_t from, const Wait& wait) {
     for (const auto& blocker : wait.blockers) {
@@ -122,26 +122,26 @@ std::optional<LockCircle> WaitGraph::circle(std::int64_t session, const std::str
     if (now == session) continue;
     for (const auto& wait : waits_.at(now)) go_from(now, wait);
     if (!ways.contains(session)) continue;
-    LockCircle circle;
-    for (auto at = session; circle.links.empty() || at != session; at = ways.at(at).session)
-      circle.links.push_back(ways.at(at));
-    std::ranges::reverse(circle.links);
-    return circle;
+    Deadlock deadlock;
+    for (auto at = session; deadlock.links.empty() || at != session; at = ways.at(at).session)
+      deadlock.links.push_back(ways.at(at));
+    std::ranges::reverse(deadlock.links);
+    return deadlock;
   }
   return std::nullopt;
 }
 
-std::vector<LockCircle> WaitGraph::circles(const std::string& path) const {
-  std::vector<LockCircle> found;
+std::vector<Deadlock> WaitGraph::deadlocks(const std::string& path) const {
+  std::vector<Deadlock> found;
   std::set<std::set<std::int64_t>> known;
   for (const auto& [session, waits] : waits_) {
-    auto one = circle(session, path);
+    auto one = deadlock(session, path);
     if (!one) continue;
     std::set<std::int64_t> sessions;
     for (const auto& link : one->links) sessions.insert(link.session);
     if (!known.insert(sessions).second) continue;
     auto& links = one->links;
-    const auto lowest = std::ranges::min_element(links, {}, &LockCircle::Link::session);
+    const auto lowest = std::ranges::min_element(links, {}, &Deadlock::Link::session);
     std::rotate(links.begin(), lowest, links.end());
     found.push_back(std::move(*one));
   }
@@ -201,8 +201,8 @@ Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
     if (listed.code != code::ok || listed.value.names.size() < fewest_children) continue;
     auto& reading = readings.emplace_back();
     reading.path = path;
-    reading.names = std::move(listed.value.names);
-    if (!is_semaphore(reading.names)) continue;
+    reading.queue.names = std::move(listed.value.names);
+    if (!is_semaphore(reading.queue.names)) continue;
     auto locks = client_.start_children(join_path(path, "locks"), Watch::none());
     auto leases = client_.start_children(join_path(path, "leases"), Watch::none());
     auto limit = client_.start_get(path, Watch::none());
@@ -214,24 +214,19 @@ Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
     auto leases = co_await fiber_.answer(semaphore.leases);
     const auto limit = co_await fiber_.answer(semaphore.limit);
     auto& reading = readings[semaphore.reading];
-    reading.names = std::move(locks.value.names);
-    reading.semaphore.emplace();
-    reading.semaphore->leases = std::move(leases.value.names);
-    if (limit.code == code::ok) reading.semaphore->limit = semaphore_limit(limit.value.data);
+    reading.queue.names = std::move(locks.value.names);
+    reading.leases.emplace().names = std::move(leases.value.names);
+    if (limit.code == code::ok) reading.limit = semaphore_limit(limit.value.data);
   }
   co_return readings;
 }
 
 Task<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
-  std::vector<std::pair<std::string, LockEntry*>> nodes;
+  std::vector<std::pair<std::string, LockReading::Entry*>> nodes;
   for (auto& reading : readings) {
-    if (!reading.semaphore) {
-      add_nodes(reading.path, reading.names, reading.entries, nodes);
-      continue;
-    }
-    auto& semaphore = *reading.semaphore;
-    add_nodes(join_path(reading.path, "locks"), reading.names, reading.entries, nodes);
-    add_nodes(join_path(reading.path, "leases"), semaphore.leases, semaphore.entries, nodes);
+    add_nodes(reading.leases ? join_path(reading.path, "locks") : reading.path, reading.queue,
+              nodes);
+    if (reading.leases) add_nodes(join_path(reading.path, "leases"), *reading.leases, nodes);
   }
   nodes.resize(std::min(nodes.size(), most_contenders));
   std::map<std::string, std::int64_t> sessions;

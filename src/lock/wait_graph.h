@@ -30,9 +30,9 @@ class WaitGraph {
   explicit WaitGraph(const std::vector<LockView>& locks, const std::set<std::string>& passing = {});
 
   /// The shortest circle in which this session waits at this path; nullopt if there is none.
-  std::optional<LockCircle> circle(std::int64_t session, const std::string& path) const;
+  std::optional<Deadlock> deadlock(std::int64_t session, const std::string& path) const;
   /// The circles in which somebody waits at this path, each once, starting with the lowest session.
-  std::vector<LockCircle> circles(const std::string& path) const;
+  std::vector<Deadlock> deadlocks(const std::string& path) const;
 
   static constexpr std::size_t longest_queue = 256;
 

@@ -16,7 +16,7 @@ namespace {
 /// if there are any, this throws LockBusy.
 class ExclusiveLock final : public Recipe {
  public:
-  ExclusiveLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
+  ExclusiveLock(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
       : requests_(client, fiber, report),
         report_(report),
         request_(std::move(request)),
@@ -104,7 +104,7 @@ class ExclusiveLock final : public Recipe {
   }
 
   RecipeRequests requests_;
-  const LockReport& report_;
+  const RecipeReport& report_;
   LockRequest request_;
   std::string node_;
   LockNodes nodes_;
@@ -114,8 +114,8 @@ class ExclusiveLock final : public Recipe {
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_exclusive_lock(Client& client, Fiber& fiber, const LockReport& report,
-                                            LockRequest request) {
+std::unique_ptr<Recipe> make_exclusive_lock(Client& client, Fiber& fiber,
+                                            const RecipeReport& report, LockRequest request) {
   return std::make_unique<ExclusiveLock>(client, fiber, report, std::move(request));
 }
 

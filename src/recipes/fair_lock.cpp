@@ -18,7 +18,7 @@ std::string reader_name(const LockName& writer) {
 /// of Curator and kazoo.
 class FairLock final : public Recipe {
  public:
-  FairLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
+  FairLock(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
       : requests_(client, fiber, report),
         request_(std::move(request)),
         names_(request_.compat.value_or(Compat::Curator)),
@@ -112,7 +112,7 @@ class FairLock final : public Recipe {
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_fair_lock(Client& client, Fiber& fiber, const LockReport& report,
+std::unique_ptr<Recipe> make_fair_lock(Client& client, Fiber& fiber, const RecipeReport& report,
                                        LockRequest request) {
   return std::make_unique<FairLock>(client, fiber, report, std::move(request));
 }

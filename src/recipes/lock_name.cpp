@@ -140,39 +140,39 @@ LockMode LockName::mode() const {
   return reads ? LockMode::Shared : LockMode::Exclusive;
 }
 
-LockFamily LockName::family() const {
+Library LockName::library() const {
   switch (tag) {
     case LockTag::KazooRead:
     case LockTag::KazooLock:
-      return LockFamily::Kazoo;
+      return Library::Kazoo;
     case LockTag::Lock:
       // The Go library's guids have no dashes; those of zksh and Curator do.
-      return text.starts_with("_c_") && key_size == 32 ? LockFamily::Go : LockFamily::Curator;
+      return text.starts_with("_c_") && key_size == 32 ? Library::Go : Library::Curator;
     case LockTag::Read:
     case LockTag::Write:
     case LockTag::Lease:
-      return LockFamily::Curator;
+      return Library::Curator;
     case LockTag::DocRead:
     case LockTag::DocWrite:
-      return LockFamily::Documentation;
+      return Library::Documentation;
     case LockTag::Session:
-      return prefix_size == 19 ? LockFamily::CLock : LockFamily::JavaWriteLock;
+      return prefix_size == 19 ? Library::CLock : Library::JavaWriteLock;
     case LockTag::Unknown:
       break;
   }
-  return LockFamily::Unknown;
+  return Library::Unknown;
 }
 
-std::string_view family_name(LockFamily family) {
-  static constexpr NamedValues<LockFamily, 8> names{{{"zksh", LockFamily::Zksh},
-                                                     {"Curator", LockFamily::Curator},
-                                                     {"kazoo", LockFamily::Kazoo},
-                                                     {"go-zookeeper", LockFamily::Go},
-                                                     {"zoo_lock.c", LockFamily::CLock},
-                                                     {"WriteLock", LockFamily::JavaWriteLock},
-                                                     {"recipe", LockFamily::Documentation},
-                                                     {"unknown", LockFamily::Unknown}}};
-  return name_of(names, family);
+std::string_view library_name(Library library) {
+  static constexpr NamedValues<Library, 8> names{{{"zksh", Library::Zksh},
+                                                  {"Curator", Library::Curator},
+                                                  {"kazoo", Library::Kazoo},
+                                                  {"go-zookeeper", Library::Go},
+                                                  {"zoo_lock.c", Library::CLock},
+                                                  {"WriteLock", Library::JavaWriteLock},
+                                                  {"recipe", Library::Documentation},
+                                                  {"unknown", Library::Unknown}}};
+  return name_of(names, library);
 }
 
 bool is_hex32(std::string_view text) {
@@ -196,7 +196,7 @@ std::string fresh_guid(bool joins_many) {
 
 bool joins_many(const LockName& name) {
   // The Go library uses any 16 bytes as a guid.
-  if (name.family() == LockFamily::Go) return false;
+  if (name.library() == Library::Go) return false;
   const auto key = name.key();
   if (key.size() == 32) return is_hex32(key) && key[12] == '8';
   return is_uuid(key) && key[14] == '8';

@@ -29,7 +29,7 @@ enum class LockTag {
 };
 
 /// The library that a contender's name indicates.
-enum class LockFamily { Zksh, Curator, Kazoo, Go, CLock, JavaWriteLock, Documentation, Unknown };
+enum class Library { Zksh, Curator, Kazoo, Go, CLock, JavaWriteLock, Documentation, Unknown };
 
 /// A parsed name. A queue of a thousand is read again at each turn, so the text is stored once, and
 /// its parts are offsets.
@@ -47,7 +47,7 @@ struct LockName {
   /// as the name.
   std::string_view key() const { return std::string_view(text).substr(key_begin, key_size); }
   LockMode mode() const;
-  LockFamily family() const;
+  Library library() const;
 };
 
 /// The number that servers use when the counter is exhausted (3.6 and later stay there).
@@ -64,7 +64,7 @@ std::optional<LockName> take_lock_name(std::string&& name);
 std::optional<std::int32_t> lock_sequence(std::string_view name);
 
 /// "Curator", "kazoo", … for the user.
-std::string_view family_name(LockFamily family);
+std::string_view library_name(Library library);
 
 /// Whose names to use: those that only some libraries recognise, or all at once.
 enum class Compat {

@@ -34,13 +34,6 @@ struct Contender {
 /// The keys of contenders, see LockName::key.
 using ContenderKeys = std::set<std::string, std::less<>>;
 
-/// The leases of a semaphore, for a contender that waits.
-struct LeaseCount {
-  int all = 0;     ///< total; 0: not a semaphore
-  int taken = 0;   ///< 0: not known, since others wait before
-  int wanted = 0;  ///< number that the contender wants at once
-};
-
 /// A contender's place in the queue: what it needs to know while it waits, and what users are told.
 struct LockPlace {
   /// 1: the holder; readers that hold the lock together count separately. 0: there is no order.
@@ -60,7 +53,12 @@ struct LockPlace {
   bool holder_stays = false;  ///< as predecessor_stays
   /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
   /// holder is the one with the oldest lease.
-  LeaseCount leases{};
+  struct Leases {
+    int all = 0;     ///< total; 0: not a semaphore
+    int taken = 0;   ///< 0: not known, since others wait before
+    int wanted = 0;  ///< number that the contender wants at once
+  };
+  Leases leases{};
   std::string path{};  ///< which of several locks; empty if there is only one
 };
 

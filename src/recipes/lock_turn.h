@@ -33,7 +33,7 @@ class LockTurn {
  public:
   /// All references must outlive it. With RecipeKind::Herd, watches all children of the lock
   /// instead, so that every change wakes every contender (the herd effect).
-  LockTurn(RecipeRequests& requests, const LockReport& report, const LockRequest& request)
+  LockTurn(RecipeRequests& requests, const RecipeReport& report, const LockRequest& request)
       : requests_(requests),
         report_(report),
         request_(request),
@@ -76,7 +76,7 @@ class LockTurn {
   const std::string& called() const;
 
   RecipeRequests& requests_;
-  const LockReport& report_;
+  const RecipeReport& report_;
   const LockRequest& request_;
   bool herd_;  ///< listings set a watch
   RecipeWatch watch_;

@@ -29,7 +29,7 @@ namespace {
 /// holds nothing until that one is gone, and starts again.
 class MultiLock final : public Recipe {
  public:
-  MultiLock(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
+  MultiLock(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
       : requests_(client, fiber, report),
         report_(report),
         request_(std::move(request)),
@@ -80,7 +80,7 @@ class MultiLock final : public Recipe {
     }
 
     LockRequest request;
-    LockReport report;
+    RecipeReport report;
     LockTurn turn;
     std::string holder;  ///< the owner data of the first in the queue, as last reported
   };
@@ -344,7 +344,7 @@ class MultiLock final : public Recipe {
   }
 
   RecipeRequests requests_;
-  const LockReport& report_;
+  const RecipeReport& report_;
   LockRequest request_;
   Compat names_;
   std::deque<Stage> stages_;
@@ -359,7 +359,7 @@ class MultiLock final : public Recipe {
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_multi_lock(Client& client, Fiber& fiber, const LockReport& report,
+std::unique_ptr<Recipe> make_multi_lock(Client& client, Fiber& fiber, const RecipeReport& report,
                                         LockRequest request) {
   return std::make_unique<MultiLock>(client, fiber, report, std::move(request));
 }

@@ -46,7 +46,7 @@ class LockLost : public Error {
 };
 
 /// Callbacks for what a recipe does; each may be empty. Called on the thread that drives the task.
-struct LockReport {
+struct RecipeReport {
   /// Every request with its answer and duration, every watch and event: for `-v`.
   std::function<void(const std::string& text)> step{};
   /// Warnings for the user: exclusion that cannot work, a lost place.
@@ -142,14 +142,14 @@ class Recipe {
 // These create a contender, which has not sent anything yet. `client`, `fiber` and `report` must
 // outlive it; it runs on `fiber`. They throw UsageError if the recipe cannot do what is requested.
 
-using MakeRecipe = std::unique_ptr<Recipe>(Client& client, Fiber& fiber, const LockReport& report,
+using MakeRecipe = std::unique_ptr<Recipe>(Client& client, Fiber& fiber, const RecipeReport& report,
                                            LockRequest request);
 MakeRecipe make_fair_lock;  ///< Fair and Herd
 MakeRecipe make_exclusive_lock;
 MakeRecipe make_semaphore;
 MakeRecipe make_multi_lock;
 
-inline std::unique_ptr<Recipe> make_recipe(Client& client, Fiber& fiber, const LockReport& report,
+inline std::unique_ptr<Recipe> make_recipe(Client& client, Fiber& fiber, const RecipeReport& report,
                                            const LockRequest& request) {
   switch (request.recipe) {
     case RecipeKind::Exclusive:

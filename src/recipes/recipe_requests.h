@@ -36,7 +36,7 @@ void note_holder(const Outcome<Node>& first, LockPlace& place);
 /// Used by one recipe, on the thread that drives its fiber.
 class RecipeRequests {
  public:
-  RecipeRequests(Client& client, Fiber& fiber, const LockReport& report)
+  RecipeRequests(Client& client, Fiber& fiber, const RecipeReport& report)
       : client_(client), fiber_(fiber), report_(report) {}
 
   Client& client() { return client_; }
@@ -116,7 +116,7 @@ class RecipeRequests {
 
   Client& client_;
   Fiber& fiber_;
-  const LockReport& report_;
+  const RecipeReport& report_;
   std::string own_node_;
   Clock::time_point deadline_ = Fiber::never;
   Clock::time_point last_loss_{};

@@ -56,7 +56,7 @@ NodesPlan lease_plan(const LockRequest& request, const std::string& path, int qu
 /// Source: Curator Tech Notes and InterProcessSemaphoreV2; kazoo.recipe.lock.Semaphore.
 class Semaphore final : public Recipe {
  public:
-  Semaphore(Client& client, Fiber& fiber, const LockReport& report, LockRequest request)
+  Semaphore(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
       : requests_(client, fiber, report),
         report_(report),
         request_(std::move(request)),
@@ -314,14 +314,14 @@ class Semaphore final : public Recipe {
   }
 
   RecipeRequests requests_;
-  const LockReport& report_;
+  const RecipeReport& report_;
   LockRequest request_;
   int count_;
   int quantity_;
   std::string leases_path_;
 
   LockRequest mutex_request_;
-  LockReport mutex_report_;
+  RecipeReport mutex_report_;
   LockNodes mutex_;
   LockTurn turn_;
   LockNodes leases_;
@@ -338,7 +338,7 @@ class Semaphore final : public Recipe {
 
 }  // namespace
 
-std::unique_ptr<Recipe> make_semaphore(Client& client, Fiber& fiber, const LockReport& report,
+std::unique_ptr<Recipe> make_semaphore(Client& client, Fiber& fiber, const RecipeReport& report,
                                        LockRequest request) {
   return std::make_unique<Semaphore>(client, fiber, report, std::move(request));
 }

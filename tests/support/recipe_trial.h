@@ -14,7 +14,7 @@ namespace zksh {
 
 /// Creates the recipe under test; `owner` becomes the nodes' data.
 using RecipeMaker =
-    std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const LockReport&, std::string owner)>;
+    std::function<std::unique_ptr<Recipe>(Client&, Fiber&, const RecipeReport&, std::string owner)>;
 
 /// A contender with its own session. Its nodes are those whose data begin with its name.
 class TrialContender {
@@ -60,7 +60,7 @@ class TrialContender {
   std::vector<std::string> warnings;
   std::vector<LockPlace> places;
   std::vector<std::string> steps;
-  LockReport report;
+  RecipeReport report;
   std::unique_ptr<Recipe> recipe;
 
  private:

@@ -21,7 +21,7 @@ struct Expected {
   std::int32_t sequence;
   std::string key;  ///< empty: the whole name
   LockMode mode;
-  LockFamily family;
+  Library library;
 };
 
 class ContenderNames : public testing::TestWithParam<Expected> {};
@@ -35,7 +35,7 @@ TEST_P(ContenderNames, AreTakenApart) {
   EXPECT_EQ(parsed->sequence, expected.sequence) << expected.name;
   EXPECT_EQ(parsed->key(), expected.key.empty() ? expected.name : expected.key);
   EXPECT_EQ(parsed->mode(), expected.mode) << expected.name;
-  EXPECT_EQ(parsed->family(), expected.family) << expected.name;
+  EXPECT_EQ(parsed->library(), expected.library) << expected.name;
 }
 
 std::string curator(const std::string& rest) { return std::string("_c_") + uuid + "-" + rest; }
@@ -48,52 +48,46 @@ constexpr auto shared = LockMode::Shared;
 INSTANTIATE_TEST_SUITE_P(
     Libraries, ContenderNames,
     testing::Values(
-        Expected{curator("lock-0000000004"), LockTag::Lock, 4, uuid, exclusive,
-                 LockFamily::Curator},
-        Expected{curator("__READ__0000000012"), LockTag::Read, 12, uuid, shared,
-                 LockFamily::Curator},
+        Expected{curator("lock-0000000004"), LockTag::Lock, 4, uuid, exclusive, Library::Curator},
+        Expected{curator("__READ__0000000012"), LockTag::Read, 12, uuid, shared, Library::Curator},
         Expected{curator("__WRIT__0000000012"), LockTag::Write, 12, uuid, exclusive,
-                 LockFamily::Curator},
-        Expected{curator("lease-0000000001"), LockTag::Lease, 1, uuid, exclusive,
-                 LockFamily::Curator},
+                 Library::Curator},
+        Expected{curator("lease-0000000001"), LockTag::Lease, 1, uuid, exclusive, Library::Curator},
         Expected{curator("__lock__0000000003"), LockTag::KazooLock, 3, uuid, exclusive,
-                 LockFamily::Kazoo},
+                 Library::Kazoo},
         Expected{kazoo("__lock__0000000007"), LockTag::KazooLock, 7, hex32, exclusive,
-                 LockFamily::Kazoo},
+                 Library::Kazoo},
         Expected{kazoo("__rlock__0000000007"), LockTag::KazooRead, 7, hex32, shared,
-                 LockFamily::Kazoo},
-        Expected{kazoo("-lock-0000000007"), LockTag::Lock, 7, hex32, exclusive,
-                 LockFamily::Curator},
-        Expected{go("lock-0000000009"), LockTag::Lock, 9, hex32, exclusive, LockFamily::Go},
+                 Library::Kazoo},
+        Expected{kazoo("-lock-0000000007"), LockTag::Lock, 7, hex32, exclusive, Library::Curator},
+        Expected{go("lock-0000000009"), LockTag::Lock, 9, hex32, exclusive, Library::Go},
         Expected{"x-01000013edec1a67-0000000002", LockTag::Session, 2, "", exclusive,
-                 LockFamily::CLock},
+                 Library::CLock},
         Expected{"x-72057679856500742-0000000002", LockTag::Session, 2, "", exclusive,
-                 LockFamily::JavaWriteLock},
+                 Library::JavaWriteLock},
         Expected{"x--72057679856500742-0000000002", LockTag::Session, 2, "", exclusive,
-                 LockFamily::JavaWriteLock},
-        Expected{"read-0000000001", LockTag::DocRead, 1, "", shared, LockFamily::Documentation},
-        Expected{"write-0000000001", LockTag::DocWrite, 1, "", exclusive,
-                 LockFamily::Documentation},
-        Expected{"job0000000001", LockTag::Unknown, 1, "", exclusive, LockFamily::Unknown},
-        Expected{"0000000001", LockTag::Unknown, 1, "", exclusive, LockFamily::Unknown}));
+                 Library::JavaWriteLock},
+        Expected{"read-0000000001", LockTag::DocRead, 1, "", shared, Library::Documentation},
+        Expected{"write-0000000001", LockTag::DocWrite, 1, "", exclusive, Library::Documentation},
+        Expected{"job0000000001", LockTag::Unknown, 1, "", exclusive, Library::Unknown},
+        Expected{"0000000001", LockTag::Unknown, 1, "", exclusive, Library::Unknown}));
 
 INSTANTIATE_TEST_SUITE_P(
     TheCounterAtItsEnd, ContenderNames,
     testing::Values(
         Expected{curator("lock-2147483647"), LockTag::Lock, INT32_MAX, uuid, exclusive,
-                 LockFamily::Curator},
+                 Library::Curator},
         Expected{curator("lock--2147483648"), LockTag::Lock, INT32_MIN, uuid, exclusive,
-                 LockFamily::Curator},
+                 Library::Curator},
         // Java's %010d of a small negative number: the sign takes one of the ten places.
-        Expected{curator("lock--000000005"), LockTag::Lock, -5, uuid, exclusive,
-                 LockFamily::Curator},
+        Expected{curator("lock--000000005"), LockTag::Lock, -5, uuid, exclusive, Library::Curator},
         Expected{kazoo("__lock__-000000005"), LockTag::KazooLock, -5, hex32, exclusive,
-                 LockFamily::Kazoo},
+                 Library::Kazoo},
         Expected{kazoo("__lock__-2147483648"), LockTag::KazooLock, INT32_MIN, hex32, exclusive,
-                 LockFamily::Kazoo},
+                 Library::Kazoo},
         Expected{"x-01000013edec1a67--000000005", LockTag::Session, -5, "", exclusive,
-                 LockFamily::CLock},
-        Expected{"job-000000005", LockTag::Unknown, -5, "", exclusive, LockFamily::Unknown}));
+                 Library::CLock},
+        Expected{"job-000000005", LockTag::Unknown, -5, "", exclusive, Library::Unknown}));
 
 TEST(LockName, OthersAreNoContenders) {
   for (const auto* name : {"", "config", "lock-", "lock-123", "lock00000004", "0000000004x",

@@ -62,7 +62,7 @@ TEST(LockCounter, ForgedNumbersAllRoundTheCircleHaveAnOrder) {
 }
 
 TEST(LockCounter, WhoQueuesUpNearItsEndIsToldOnce) {
-  const auto fair = [](Client& client, Fiber& fiber, const LockReport& report,
+  const auto fair = [](Client& client, Fiber& fiber, const RecipeReport& report,
                        const std::string& owner) {
     return make_recipe(client, fiber, report, {.paths = {"/locks/l"}, .owner = owner});
   };

@@ -34,7 +34,7 @@ struct Wish {
 };
 
 RecipeMaker locks(const Paths& paths, Wish wish) {
-  return [=](Client& client, Fiber& fiber, const LockReport& report,
+  return [=](Client& client, Fiber& fiber, const RecipeReport& report,
              const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.paths = paths, .recipe = RecipeKind::Multi, .atomic = wish.atomic};
     request.owner = owner;
@@ -46,7 +46,7 @@ RecipeMaker locks(const Paths& paths, Wish wish) {
 }
 
 RecipeMaker plain(const std::string& path) {
-  return [=](Client& client, Fiber& fiber, const LockReport& report,
+  return [=](Client& client, Fiber& fiber, const RecipeReport& report,
              const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.paths = {path}};
     request.owner = owner;

@@ -34,7 +34,7 @@ LockView view_of(const std::vector<std::size_t>& behind) {
                          .contenders.front();
     seat.state = before == 0 ? SeatState::Holds : SeatState::Waits;
     if (before > 0) seat.waits_for = seat.watches = before;
-    seat.family = LockFamily::Zksh;
+    seat.library = Library::Zksh;
     seat.owner = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zksh/0.1.0";
     seat.session = 0x100002513350000 + static_cast<std::int64_t>(seat.number);
     seat.address = fmt::format("10.11.12.{}:41234", 100 + seat.number % 100);
@@ -206,10 +206,9 @@ TEST(LockPicture, WithoutUtf8ThereIsAsciiAlone) {
 }
 
 TEST(LockPicture, WhatChanged) {
-  const PictureStyle style{
-      .now = 5000,
-      .changes = LockChanges{.since = 1000, .left = 3, .events = ServersAccount::Events{4, 0}}};
-  EXPECT_THAT(lock_picture(view_of(queue_of(1)), style),
+  auto view = view_of(queue_of(1));
+  view.changes = {.since = 1000, .left = 3, .events = ServersAccount::Events{4, 0}};
+  EXPECT_THAT(lock_picture(view, {.now = 5000}),
               testing::Contains(HasSubstr("3 contenders have left the queue; watch events:")));
 }
 

@@ -34,8 +34,8 @@ class LockReaderTest : public testing::Test {
     const auto reading = reader.read({});
     if (!reading) return "-";
     std::string text;
-    for (const auto& contender : make_lock_queue(reading->names).contenders)
-      text += reading->entries.at(contender.nodes.front().text).data.value_or("null");
+    for (const auto& contender : make_lock_queue(reading->queue.names).contenders)
+      text += reading->queue.entries.at(contender.nodes.front().text).data.value_or("null");
     return text;
   }
   bool changed() { return reader.await_change({}, Clock::now()); }
@@ -135,8 +135,8 @@ TEST_F(LockReaderTest, TheDataBeforeTheRequestToReleaseStay) {
   read();
   other.set({.path = node, .data = "__REVOKE__"}, {});
   const auto reading = reader.read({});
-  EXPECT_EQ(reading->entries.begin()->second.data, "__REVOKE__");
-  EXPECT_EQ(reading->entries.begin()->second.before, "a");
+  EXPECT_EQ(reading->queue.entries.begin()->second.data, "__REVOKE__");
+  EXPECT_EQ(reading->queue.entries.begin()->second.before, "a");
 }
 
 TEST_F(LockReaderTest, UnreadableDataDoNotHideTheContender) {
@@ -148,9 +148,9 @@ TEST_F(LockReaderTest, UnreadableDataDoNotHideTheContender) {
                 .sequential = true},
                {});
   const auto reading = reader.read({});
-  ASSERT_THAT(reading->entries, SizeIs(1));
-  EXPECT_FALSE(reading->entries.begin()->second.readable);
-  EXPECT_EQ(reading->entries.begin()->second.stat.ephemeral_owner, other.session_id());
+  ASSERT_THAT(reading->queue.entries, SizeIs(1));
+  EXPECT_FALSE(reading->queue.entries.begin()->second.readable);
+  EXPECT_EQ(reading->queue.entries.begin()->second.stat.ephemeral_owner, other.session_id());
 }
 
 TEST_F(LockReaderTest, AfterALostConnectionNothingWasMissed) {
@@ -210,7 +210,7 @@ TEST_F(LockReaderTest, OneFailedRequestIsTriedAgain) {
   for (std::size_t request = 1; request <= 3; ++request) {
     LockReader fresh(fake, "/l", true);
     fake.fail_request(request, FakeClient::When::BeforeItIsApplied);
-    EXPECT_THAT(fresh.read({})->names, SizeIs(2)) << request;
+    EXPECT_THAT(fresh.read({})->queue.names, SizeIs(2)) << request;
   }
   LockReader once(fake, "/l", false);
   fake.fail_request(2, FakeClient::When::BeforeItIsApplied);
@@ -225,8 +225,8 @@ TEST_F(LockReaderTest, WhatWasReadBeforeALossIsKept) {
     LockReader fresh(fake, "/l", true);
     fake.fail_request(request, FakeClient::When::BeforeItIsApplied);
     const auto reading = fresh.read({});
-    ASSERT_THAT(reading->entries, SizeIs(3)) << request;
-    for (const auto& [name, entry] : reading->entries) {
+    ASSERT_THAT(reading->queue.entries, SizeIs(3)) << request;
+    for (const auto& [name, entry] : reading->queue.entries) {
       EXPECT_NE(entry.stat.czxid, 0) << request << " " << name;
       EXPECT_TRUE(entry.data) << request << " " << name;
     }
@@ -246,36 +246,36 @@ TEST_F(LockReaderTest, ASemaphore) {
   other.set({.path = "/l", .data = "2"}, {});
   EXPECT_TRUE(changed());
   auto reading = reader.read({});
-  ASSERT_TRUE(reading->semaphore);
-  EXPECT_EQ(reading->semaphore->limit, 2);
-  EXPECT_THAT(reading->names, SizeIs(1));
-  EXPECT_THAT(reading->semaphore->leases, IsEmpty());
+  ASSERT_TRUE(reading->leases);
+  EXPECT_EQ(reading->limit, 2);
+  EXPECT_THAT(reading->queue.names, SizeIs(1));
+  EXPECT_THAT(reading->leases->names, IsEmpty());
   const auto lease = enter("/l/leases", "lease-", "b");
   EXPECT_TRUE(changed());
   reading = reader.read({});
-  EXPECT_THAT(reading->semaphore->leases, SizeIs(1));
-  EXPECT_EQ(reading->semaphore->entries.begin()->second.data, "b");
+  EXPECT_THAT(reading->leases->names, SizeIs(1));
+  EXPECT_EQ(reading->leases->entries.begin()->second.data, "b");
   other.set({.path = "/l", .data = "5"}, {});
   EXPECT_TRUE(changed());
-  EXPECT_EQ(reader.read({})->semaphore->limit, 5);
+  EXPECT_EQ(reader.read({})->limit, 5);
   other.remove({.path = lease}, {});
   EXPECT_TRUE(changed());
-  EXPECT_THAT(reader.read({})->semaphore->leases, IsEmpty());
+  EXPECT_THAT(reader.read({})->leases->names, IsEmpty());
 }
 
 TEST_F(LockReaderTest, ASemaphoreWhoseEmptyQueueTheServerHasRemoved) {
   for (const auto* path : {"/l", "/l/leases"}) create(path);
   enter("/l/leases", "lease-", "b");
   auto reading = reader.read({});
-  ASSERT_TRUE(reading->semaphore);
-  EXPECT_THAT(reading->semaphore->leases, SizeIs(1));
-  EXPECT_THAT(reading->names, IsEmpty());
+  ASSERT_TRUE(reading->leases);
+  EXPECT_THAT(reading->leases->names, SizeIs(1));
+  EXPECT_THAT(reading->queue.names, IsEmpty());
   create("/l/locks");
   enter("/l/locks", "lock-", "a");
   EXPECT_TRUE(changed());
   reading = reader.read({});
-  ASSERT_TRUE(reading->semaphore);
-  EXPECT_THAT(reading->names, SizeIs(1));
+  ASSERT_TRUE(reading->leases);
+  EXPECT_THAT(reading->queue.names, SizeIs(1));
 }
 
 TEST_F(LockReaderTest, CountsItsOwnWatchEvents) {

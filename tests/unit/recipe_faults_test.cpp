@@ -50,7 +50,7 @@ struct Case {
 };
 
 RecipeMaker of_kind(RecipeKind kind, const LockRequest& request) {
-  return [kind, request](Client& client, Fiber& fiber, const LockReport& report,
+  return [kind, request](Client& client, Fiber& fiber, const RecipeReport& report,
                          const std::string& owner) {
     auto mine = request;
     mine.paths = {"/locks/l"};
@@ -61,7 +61,7 @@ RecipeMaker of_kind(RecipeKind kind, const LockRequest& request) {
 }
 
 RecipeMaker of_leases(int count, int quantity) {
-  return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
+  return [=](Client& client, Fiber& fiber, const RecipeReport& report, const std::string& owner) {
     LockRequest request{.paths = {"/locks/l"}, .recipe = RecipeKind::Semaphore};
     request.owner = owner;
     request.leases = count;
@@ -71,7 +71,7 @@ RecipeMaker of_leases(int count, int quantity) {
 }
 
 RecipeMaker of_locks(bool atomic) {
-  return [=](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
+  return [=](Client& client, Fiber& fiber, const RecipeReport& report, const std::string& owner) {
     LockRequest request{.paths = {"/locks/n", "/locks/m"}, .recipe = RecipeKind::Multi};
     request.owner = owner;
     request.atomic = atomic;
@@ -81,18 +81,20 @@ RecipeMaker of_locks(bool atomic) {
 
 /// The same with servers before 3.5.
 RecipeMaker of_old(const RecipeMaker& make) {
-  return [make](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
-    dynamic_cast<FakeClient&>(client).serve_as_old();
-    return make(client, fiber, report, owner);
-  };
+  return
+      [make](Client& client, Fiber& fiber, const RecipeReport& report, const std::string& owner) {
+        dynamic_cast<FakeClient&>(client).serve_as_old();
+        return make(client, fiber, report, owner);
+      };
 }
 
 /// The same far from the servers, where requests are sent ahead.
 RecipeMaker of_far(const RecipeMaker& make) {
-  return [make](Client& client, Fiber& fiber, const LockReport& report, const std::string& owner) {
-    dynamic_cast<FakeClient&>(client).serve_from_afar();
-    return make(client, fiber, report, owner);
-  };
+  return
+      [make](Client& client, Fiber& fiber, const RecipeReport& report, const std::string& owner) {
+        dynamic_cast<FakeClient&>(client).serve_from_afar();
+        return make(client, fiber, report, owner);
+      };
 }
 
 std::vector<Case> cases() {

@@ -10,7 +10,7 @@ namespace zksh {
 namespace {
 
 RecipeMaker fair() {
-  return [](Client& client, Fiber& fiber, const LockReport& report, std::string owner) {
+  return [](Client& client, Fiber& fiber, const RecipeReport& report, std::string owner) {
     return make_recipe(client, fiber, report, {.paths = {"/l"}, .owner = std::move(owner)});
   };
 }

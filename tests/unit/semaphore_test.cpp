@@ -30,7 +30,7 @@ struct LeaseWish {
 };
 
 RecipeMaker leases(LeaseWish wish) {
-  return [wish](Client& client, Fiber& fiber, const LockReport& report,
+  return [wish](Client& client, Fiber& fiber, const RecipeReport& report,
                 const std::string& owner) -> std::unique_ptr<Recipe> {
     LockRequest request{.paths = {"/s"}, .recipe = RecipeKind::Semaphore};
     request.owner = owner;

@@ -21,7 +21,7 @@ constexpr auto zksh_data = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zk
 
 /// A lock that is read; contenders come in the order in which they are added.
 struct ReadLock {
-  LockReading reading{.path = "/l", .names = {}, .entries = {}, .stat = {}};
+  LockReading reading{.path = "/l"};
   ServersAccount account;
   int sequence = 0;
 
@@ -30,15 +30,17 @@ struct ReadLock {
     const auto name = kazoo ? fmt::format("{}{}{:010}", std::string(32, id), tag, sequence)
                             : fmt::format("_c_{}-{}{:010}", guid(id), tag, sequence);
     ++sequence;
-    reading.names.push_back(name);
-    reading.entries[name] = {.data = std::move(data),
-                             .stat = {.czxid = 100 + sequence,
-                                      .ctime = std::int64_t{1000} * sequence,
-                                      .ephemeral_owner = session == 0 ? sequence : session,
-                                      .data_length = 5}};
+    reading.queue.names.push_back(name);
+    reading.queue.entries[name] = {.data = std::move(data),
+                                   .stat = {.czxid = 100 + sequence,
+                                            .ctime = std::int64_t{1000} * sequence,
+                                            .ephemeral_owner = session == 0 ? sequence : session,
+                                            .data_length = 5}};
     return *this;
   }
-  std::string path(std::size_t number) const { return "/chroot/l/" + reading.names[number - 1]; }
+  std::string path(std::size_t number) const {
+    return "/chroot/l/" + reading.queue.names[number - 1];
+  }
   LockView view() const { return make_lock_view(reading, account, "/chroot", 99); }
 };
 
@@ -60,7 +62,7 @@ std::string links(const LockView& view) {
 
 TEST(LockView, AQueue) {
   auto lock = ReadLock().add('a', "lock-").add('b', "lock-").add('c', "lock-");
-  lock.reading.stat = {.cversion = 3, .num_children = 3};
+  lock.reading.queue.stat = {.cversion = 3, .num_children = 3};
   const auto view = lock.view();
   EXPECT_EQ(view.kind, "exclusive");
   EXPECT_EQ(states(view), "Hww");
@@ -70,7 +72,7 @@ TEST(LockView, AQueue) {
   EXPECT_EQ(view.seats[1].token, 102);
   EXPECT_EQ(view.seats[1].session, 2);
   EXPECT_EQ(view.seats[1].created, 2000);
-  EXPECT_EQ(view.seats[1].family, LockFamily::Zksh);
+  EXPECT_EQ(view.seats[1].library, Library::Zksh);
   EXPECT_EQ(view.counter, 3);
   EXPECT_FALSE(view.measured);
   EXPECT_THAT(view.flaws, IsEmpty());
@@ -94,7 +96,7 @@ TEST(LockView, KindsOfNobodyAndOfAllNames) {
   EXPECT_EQ(ReadLock().view().kind, "free");
   ReadLock lock;
   lock.add('a', "lock-").add('a', "__WRIT__").add('a', "__lock__");
-  lock.reading.names[2] = fmt::format("_c_{}-__lock__0000000002", guid('a'));
+  lock.reading.queue.names[2] = fmt::format("_c_{}-__lock__0000000002", guid('a'));
   const auto view = lock.view();
   EXPECT_EQ(view.kind, "exclusive");
   ASSERT_EQ(view.seats.size(), 1U);
@@ -106,7 +108,7 @@ TEST(LockView, WhoDoesNotSeeTheOneBeforeMayHoldToo) {
   const auto view = lock.view();
   EXPECT_EQ(states(view), "H?w");
   EXPECT_EQ(links(view), "--2") << "zksh waits for whoever is before it";
-  EXPECT_EQ(view.seats[1].family, LockFamily::Kazoo);
+  EXPECT_EQ(view.seats[1].library, Library::Kazoo);
   EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("kazoo contender bbbbbbbb…__lock__0000000001 "
                                                 "cannot see zksh contender")));
 }
@@ -216,13 +218,13 @@ TEST(LockView, SeveralContendersOfOneSession) {
 
 TEST(LockView, AskedToRelease) {
   auto lock = ReadLock().add('a', "lock-", "__REVOKE__").add('b', "lock-", "unlock");
-  lock.reading.entries[lock.reading.names[1]].before = zksh_data;
+  lock.reading.queue.entries[lock.reading.queue.names[1]].before = zksh_data;
   const auto view = lock.view();
   EXPECT_TRUE(view.seats[0].asked_to_release);
   EXPECT_EQ(view.seats[0].owner, std::nullopt) << "nobody knows any more";
   EXPECT_TRUE(view.seats[1].asked_to_release);
   EXPECT_EQ(view.seats[1].owner, zksh_data);
-  EXPECT_EQ(view.seats[1].family, LockFamily::Zksh);
+  EXPECT_EQ(view.seats[1].library, Library::Zksh);
 }
 
 TEST(LockView, ZkshsRequestsKeepTheOwner) {
@@ -238,19 +240,18 @@ TEST(LockView, ZkshsRequestsKeepTheOwner) {
   EXPECT_EQ(release_request("unlock", "me", std::string(5000, 'x')), "unlock by me");
   const auto view = ReadLock().add('a', "lock-", request).view();
   EXPECT_EQ(view.seats[0].owner, zksh_data);
-  EXPECT_EQ(view.seats[0].family, LockFamily::Zksh);
+  EXPECT_EQ(view.seats[0].library, Library::Zksh);
 }
 
 TEST(LockView, ASemaphore) {
   auto lock = ReadLock().add('c', "lock-").add('d', "lock-");
-  lock.reading.semaphore.emplace();
-  auto& semaphore = *lock.reading.semaphore;
+  auto& leases = lock.reading.leases.emplace();
   for (const char id : {'a', 'b'}) {
     const auto name = fmt::format("_c_{}-lease-{:010}", guid(id), id - 'a');
-    semaphore.leases.push_back(name);
-    semaphore.entries[name] = {.data = zksh_data, .stat = {.ephemeral_owner = 7}};
+    leases.names.push_back(name);
+    leases.entries[name] = {.data = zksh_data, .stat = {.ephemeral_owner = 7}};
   }
-  semaphore.limit = 2;
+  lock.reading.limit = 2;
   const auto view = lock.view();
   EXPECT_EQ(view.kind, "semaphore");
   EXPECT_EQ(view.limit, 2);
@@ -258,20 +259,20 @@ TEST(LockView, ASemaphore) {
   EXPECT_EQ(links(view), "---3");
   EXPECT_EQ(seat_mode(view.seats[0]), "lease");
   EXPECT_THAT(view.flaws, IsEmpty());
-  semaphore.limit = 1;
+  lock.reading.limit = 1;
   EXPECT_THAT(lock.view().flaws, ElementsAre(HasSubstr("2 hold a lease although there are 1")));
 }
 
 TEST(LockView, AtTheEndOfTheCounterTheOldestHolds) {
   auto lock = ReadLock().add('a', "lock-").add('b', "lock-");
-  for (auto& name : lock.reading.names) {
-    auto entry = lock.reading.entries.extract(name);
+  for (auto& name : lock.reading.queue.names) {
+    auto entry = lock.reading.queue.entries.extract(name);
     name.replace(name.size() - 10, 10, "2147483647");
     entry.key() = name;
-    lock.reading.entries.insert(std::move(entry));
+    lock.reading.queue.entries.insert(std::move(entry));
   }
-  std::swap(lock.reading.entries[lock.reading.names[0]],
-            lock.reading.entries[lock.reading.names[1]]);
+  std::swap(lock.reading.queue.entries[lock.reading.queue.names[0]],
+            lock.reading.queue.entries[lock.reading.queue.names[1]]);
   const auto view = lock.view();
   EXPECT_EQ(view.seats[0].contender.key(), guid('b'));
   EXPECT_EQ(view.seats[0].token, 101);

@@ -27,14 +27,16 @@ class Queue {
   Queue& reader(std::int64_t session) { return add("__READ__", session); }
   Queue& read_write(std::int64_t session) { return add("__WRIT__", session); }
   LockView view() const { return make_lock_view(reading_, {}, {}, 0); }
-  std::string node(std::size_t index) const { return reading_.path + "/" + reading_.names[index]; }
+  std::string node(std::size_t index) const {
+    return reading_.path + "/" + reading_.queue.names[index];
+  }
 
  private:
   Queue& add(const std::string& tag, std::int64_t session) {
-    const auto number = reading_.names.size();
+    const auto number = reading_.queue.names.size();
     const auto name = fmt::format("_c_{}-{}{:010}", numbered_guid(number), tag, number);
-    reading_.names.push_back(name);
-    reading_.entries[name].stat.ephemeral_owner = session;
+    reading_.queue.names.push_back(name);
+    reading_.queue.entries[name].stat.ephemeral_owner = session;
     return *this;
   }
   LockReading reading_;
@@ -44,29 +46,29 @@ class Queue {
 LockView semaphore(const std::string& path, std::int64_t limit,
                    const std::vector<std::int64_t>& holders,
                    const std::vector<std::int64_t>& queue) {
-  LockReading reading{.path = path, .names = {}, .entries = {}, .stat = {}};
-  reading.semaphore.emplace();
-  if (limit > 0) reading.semaphore->limit = limit;
+  LockReading reading{.path = path};
+  auto& leases = reading.leases.emplace();
+  if (limit > 0) reading.limit = limit;
   for (const auto session : holders) {
-    const auto number = reading.semaphore->leases.size();
+    const auto number = leases.names.size();
     const auto name = fmt::format("_c_{}-lease-{:010}", numbered_guid(number), number);
-    reading.semaphore->leases.push_back(name);
-    reading.semaphore->entries[name].stat.ephemeral_owner = session;
+    leases.names.push_back(name);
+    leases.entries[name].stat.ephemeral_owner = session;
   }
   for (const auto session : queue) {
-    const auto number = reading.names.size();
+    const auto number = reading.queue.names.size();
     const auto name = fmt::format("_c_{}-lock-{:010}", numbered_guid(100 + number), number);
-    reading.names.push_back(name);
-    reading.entries[name].stat.ephemeral_owner = session;
+    reading.queue.names.push_back(name);
+    reading.queue.entries[name].stat.ephemeral_owner = session;
   }
   return make_lock_view(reading, {}, {}, 0);
 }
 
 /// "1/x 2/y": the sessions, and where each waits; "~" where the next one only waits before it.
-std::string text_of(const std::optional<LockCircle>& circle) {
-  if (!circle) return "none";
+std::string text_of(const std::optional<Deadlock>& deadlock) {
+  if (!deadlock) return "none";
   std::string text;
-  for (const auto& link : circle->links)
+  for (const auto& link : deadlock->links)
     text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", link.session, link.path,
                         link.held ? "" : "~");
   return text;
@@ -76,124 +78,125 @@ TEST(WaitGraph, TwoThatWaitForEachOther) {
   const std::vector<LockView> locks{Queue("/x").writer(1).writer(2).view(),
                                     Queue("/y").writer(2).writer(1).view()};
   const WaitGraph graph(locks);
-  EXPECT_EQ(text_of(graph.circle(1, "/y")), "1/y 2/x");
-  EXPECT_EQ(text_of(graph.circle(2, "/x")), "2/x 1/y");
-  EXPECT_EQ(text_of(graph.circle(1, "/x")), "none") << "it holds that";
-  EXPECT_EQ(text_of(graph.circle(3, "/x")), "none");
-  ASSERT_EQ(graph.circles("/x").size(), 1U);
-  EXPECT_EQ(graph.circles("/x"), graph.circles("/y")) << "wherever it is looked at";
-  EXPECT_THAT(graph.circles("/z"), IsEmpty());
+  EXPECT_EQ(text_of(graph.deadlock(1, "/y")), "1/y 2/x");
+  EXPECT_EQ(text_of(graph.deadlock(2, "/x")), "2/x 1/y");
+  EXPECT_EQ(text_of(graph.deadlock(1, "/x")), "none") << "it holds that";
+  EXPECT_EQ(text_of(graph.deadlock(3, "/x")), "none");
+  ASSERT_EQ(graph.deadlocks("/x").size(), 1U);
+  EXPECT_EQ(graph.deadlocks("/x"), graph.deadlocks("/y")) << "wherever it is looked at";
+  EXPECT_THAT(graph.deadlocks("/z"), IsEmpty());
 }
 
 TEST(WaitGraph, AWaitAloneIsNone) {
   const WaitGraph graph({Queue("/x").writer(1).writer(2).writer(3).view()});
-  for (const auto session : {1, 2, 3}) EXPECT_EQ(text_of(graph.circle(session, "/x")), "none");
+  for (const auto session : {1, 2, 3}) EXPECT_EQ(text_of(graph.deadlock(session, "/x")), "none");
 }
 
 TEST(WaitGraph, AChainThatEndsIsNone) {
   const WaitGraph graph(
       {Queue("/x").writer(1).writer(2).view(), Queue("/y").writer(3).writer(1).view()});
-  EXPECT_EQ(text_of(graph.circle(2, "/x")), "none");
+  EXPECT_EQ(text_of(graph.deadlock(2, "/x")), "none");
 }
 
 TEST(WaitGraph, Four) {
   const WaitGraph graph(
       {Queue("/w").writer(1).writer(4).view(), Queue("/x").writer(2).writer(1).view(),
        Queue("/y").writer(3).writer(2).view(), Queue("/z").writer(4).writer(3).view()});
-  EXPECT_EQ(text_of(graph.circle(3, "/z")), "3/z 4/w 1/x 2/y");
-  ASSERT_EQ(graph.circles("/z").size(), 1U);
-  EXPECT_EQ(text_of(graph.circles("/z").front()), "1/x 2/y 3/z 4/w");
+  EXPECT_EQ(text_of(graph.deadlock(3, "/z")), "3/z 4/w 1/x 2/y");
+  ASSERT_EQ(graph.deadlocks("/z").size(), 1U);
+  EXPECT_EQ(text_of(graph.deadlocks("/z").front()), "1/x 2/y 3/z 4/w");
 }
 
 TEST(WaitGraph, TheShortestOfSeveral) {
   const WaitGraph graph({Queue("/x").writer(1).writer(2).writer(3).view(),
                          Queue("/y").writer(2).writer(3).writer(1).view()});
-  EXPECT_EQ(text_of(graph.circle(1, "/y")), "1/y 2/x");
-  EXPECT_EQ(text_of(graph.circle(3, "/x")), "3/x 1/y~");
+  EXPECT_EQ(text_of(graph.deadlock(1, "/y")), "1/y 2/x");
+  EXPECT_EQ(text_of(graph.deadlock(3, "/x")), "3/x 1/y~");
 }
 
 TEST(WaitGraph, WhoIsBehindACircleIsInNone) {
   const WaitGraph graph(
       {Queue("/x").writer(1).writer(2).writer(3).view(), Queue("/y").writer(2).writer(1).view()});
-  EXPECT_EQ(text_of(graph.circle(3, "/x")), "none");
-  EXPECT_EQ(graph.circles("/x").size(), 1U);
+  EXPECT_EQ(text_of(graph.deadlock(3, "/x")), "none");
+  EXPECT_EQ(graph.deadlocks("/x").size(), 1U);
 }
 
 TEST(WaitGraph, SeveralContendersOfASessionAreOne) {
   const WaitGraph graph({Queue("/x").writer(1).writer(1).view(), Queue("/y").writer(1).view()});
-  EXPECT_EQ(text_of(graph.circle(1, "/x")), "none") << "another thread of it holds /x";
+  EXPECT_EQ(text_of(graph.deadlock(1, "/x")), "none") << "another thread of it holds /x";
 }
 
 TEST(WaitGraph, ReadersDoNotWaitForReaders) {
   EXPECT_EQ(text_of(WaitGraph({Queue("/x").reader(1).reader(2).view(),
                                Queue("/y").writer(2).writer(1).view()})
-                        .circle(1, "/y")),
+                        .deadlock(1, "/y")),
             "none");
   // A writer waits for all of the readers, not only for the last.
   EXPECT_EQ(text_of(WaitGraph({Queue("/x").reader(1).reader(3).read_write(2).view(),
                                Queue("/y").writer(2).writer(1).view()})
-                        .circle(1, "/y")),
+                        .deadlock(1, "/y")),
             "1/y 2/x");
   // A reader waits for the writer before it, also for one that waits.
   EXPECT_EQ(text_of(WaitGraph({Queue("/x").reader(3).read_write(1).reader(2).view(),
                                Queue("/y").writer(2).writer(1).view()})
-                        .circle(2, "/x")),
+                        .deadlock(2, "/x")),
             "2/x~ 1/y");
 }
 
 TEST(WaitGraph, ASemaphoreWithRoomIsNone) {
   const auto lock = Queue("/x").writer(1).writer(2).view();
-  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {2}, {1})}).circle(1, "/s")), "none");
-  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 1, {2}, {1})}).circle(1, "/s")), "1/s 2/x");
-  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 0, {2}, {1})}).circle(1, "/s")), "none")
+  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {2}, {1})}).deadlock(1, "/s")), "none");
+  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 1, {2}, {1})}).deadlock(1, "/s")), "1/s 2/x");
+  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 0, {2}, {1})}).deadlock(1, "/s")), "none")
       << "nothing tells how many leases there are";
 }
 
 TEST(WaitGraph, ALeaseThatMayBeGivenBackIsEnough) {
   const auto lock = Queue("/x").writer(1).writer(2).view();
-  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {2, 3}, {1})}).circle(1, "/s")), "none");
+  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {2, 3}, {1})}).deadlock(1, "/s")), "none");
   EXPECT_EQ(text_of(WaitGraph({Queue("/x").writer(1).writer(2).writer(3).view(),
                                semaphore("/s", 2, {2, 3}, {1})})
-                        .circle(1, "/s")),
+                        .deadlock(1, "/s")),
             "1/s 2/x");
   // One of the leases is its own: it would give that back no sooner.
-  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {1, 2}, {1})}).circle(1, "/s")), "1/s 2/x");
+  EXPECT_EQ(text_of(WaitGraph({lock, semaphore("/s", 2, {1, 2}, {1})}).deadlock(1, "/s")),
+            "1/s 2/x");
 }
 
 TEST(WaitGraph, WhoQueuesUpForALeaseWaitsForWhoIsBefore) {
   const WaitGraph graph({Queue("/x").writer(3).writer(2).view(),
                          Queue("/y").writer(1).writer(2).view(), semaphore("/s", 1, {2}, {1, 3})});
-  EXPECT_EQ(text_of(graph.circle(1, "/s")), "1/s 2/y");
-  EXPECT_EQ(text_of(graph.circle(3, "/s")), "3/s~ 1/s 2/x");
+  EXPECT_EQ(text_of(graph.deadlock(1, "/s")), "1/s 2/y");
+  EXPECT_EQ(text_of(graph.deadlock(3, "/s")), "3/s~ 1/s 2/x");
 }
 
 TEST(WaitGraph, WhatPassesByItselfIsNotWaitedForInVain) {
   const auto x = Queue("/x").writer(1).writer(2);
   const std::vector<LockView> locks{x.view(), Queue("/y").writer(2).writer(1).view()};
-  EXPECT_EQ(text_of(WaitGraph(locks, {x.node(0)}).circle(1, "/y")), "none");
-  EXPECT_EQ(text_of(WaitGraph(locks, {"/elsewhere"}).circle(1, "/y")), "1/y 2/x");
+  EXPECT_EQ(text_of(WaitGraph(locks, {x.node(0)}).deadlock(1, "/y")), "none");
+  EXPECT_EQ(text_of(WaitGraph(locks, {"/elsewhere"}).deadlock(1, "/y")), "1/y 2/x");
 }
 
 TEST(WaitGraph, NodesOfNoSessionAreNobodys) {
   const WaitGraph graph(
       {Queue("/x").writer(0).writer(2).view(), Queue("/y").writer(2).writer(0).view()});
-  EXPECT_THAT(graph.circles("/x"), IsEmpty());
+  EXPECT_THAT(graph.deadlocks("/x"), IsEmpty());
 }
 
-TEST(LockCircle, Texts) {
-  const LockCircle two{
+TEST(Deadlock, Texts) {
+  const Deadlock two{
       {{.session = 1, .path = "/y", .held = true}, {.session = 2, .path = "/x", .held = true}}};
-  EXPECT_EQ(own_circle_text(two), "deadlock: its holder waits for /x, which this shell holds");
-  EXPECT_EQ(circle_text(two), "deadlock: 0x1 waits at /y for 0x2, which waits at /x for 0x1");
-  const LockCircle three{{{.session = 1, .path = "/y", .held = false},
-                          {.session = 2, .path = "/a b", .held = false},
-                          {.session = 3, .path = "/x", .held = false}}};
+  EXPECT_EQ(own_deadlock_text(two), "deadlock: its holder waits for /x, which this shell holds");
+  EXPECT_EQ(deadlock_text(two), "deadlock: 0x1 waits at /y for 0x2, which waits at /x for 0x1");
+  const Deadlock three{{{.session = 1, .path = "/y", .held = false},
+                        {.session = 2, .path = "/a b", .held = false},
+                        {.session = 3, .path = "/x", .held = false}}};
   EXPECT_EQ(
-      own_circle_text(three),
+      own_deadlock_text(three),
       "deadlock: a contender ahead of it waits for \"/a b\", where a contender ahead of it waits "
       "for /x, where this shell is ahead of it");
   EXPECT_EQ(
-      circle_json(two).text(),
+      deadlock_json(two).text(),
       R"([{"session":"0x1","path":"/y","held":true},{"session":"0x2","path":"/x","held":true}])");
 }
 
