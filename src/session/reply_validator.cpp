@@ -386,7 +386,7 @@ std::string ping_answer() {
 std::string with_last_zxid(std::string_view greeting, std::int64_t zxid) {
   constexpr std::size_t behind_version = 4;
   std::string frame(greeting);
-  put_number(frame.data() + behind_version, zxid, 8);
+  if (frame.size() >= behind_version + 8) put_number(frame.data() + behind_version, zxid, 8);
   return frame;
 }
 
