@@ -135,7 +135,7 @@ int LockReader::list(Directory& directory, const std::stop_token& stop) {
 int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
   auto& part = directory.part;
   std::set<std::string> gone;
-  std::map<std::string, LockReading::Entry> entries;
+  std::map<std::string, QueueNode> entries;
   std::vector<std::string> unread;
   for (const auto& name : needed_names(part.names))
     if (directory.known.contains(name))
@@ -149,7 +149,7 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
   const auto take = [&](const std::string& name, const Pending<Node>& pending) {
     auto outcome = client_.await(pending, stop);
     auto& [data, stat] = outcome.value;
-    LockReading::Entry entry{.data = owner_beginning(std::move(data)), .stat = stat};
+    QueueNode entry{.data = owner_beginning(std::move(data)), .stat = stat};
     if (outcome.code == code::no_auth) {
       const auto path = join_path(directory.path, name);
       const auto exists = client_.await(client_.start_exists(path, watch()), stop);

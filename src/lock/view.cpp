@@ -50,21 +50,21 @@ namespace {
 constexpr std::string_view zksh_mark = "via=zksh/";
 
 /// Whether the contender is zksh's, by its data, or by names that only zksh uses.
-bool is_zksh(const Contender& contender, const LockReading::Entry& entry) {
+bool is_zksh(const Contender& contender, const QueueNode& entry) {
   const bool all_names = contender.has(LockTag::Lock) &&
                          (contender.has(LockTag::KazooLock) || contender.has(LockTag::KazooRead));
   return all_names || is_zksh_owner(entry.data) || is_zksh_owner(entry.before);
 }
 
-const LockReading::Entry& entry_of(const Contender& contender, const LockReading::Part& part) {
-  static const LockReading::Entry none;
+const QueueNode& entry_of(const Contender& contender, const QueueNodes& part) {
+  static const QueueNode none;
   for (const auto& node : contender.nodes)
     if (const auto found = part.entries.find(node.text); found != part.entries.end())
       return found->second;
   return none;
 }
 
-LockQueue queue_of(const LockReading::Part& part) {
+LockQueue queue_of(const QueueNodes& part) {
   if (!order_needs_stats(part.names)) return make_lock_queue(part.names);
   std::map<std::string, std::int64_t> czxids;
   for (const auto& [name, entry] : part.entries) czxids.emplace(name, entry.stat.czxid);
@@ -94,7 +94,7 @@ class ViewMaker {
   }
 
  private:
-  Seat& add_seat(const Contender& contender, const LockReading::Entry& entry) {
+  Seat& add_seat(const Contender& contender, const QueueNode& entry) {
     auto& seat = view_.seats.emplace_back();
     seat.number = view_.seats.size();
     seat.contender = contender;
@@ -294,7 +294,7 @@ std::string node_of(const LockView& view, const Seat& seat) {
   return join_path(parent_of(view, seat), seat.contender.nodes.front().text);
 }
 
-LockReading::Entry& entry_of(LockReading& reading, const Seat& seat) {
+QueueNode& entry_of(LockReading& reading, const Seat& seat) {
   auto& part = seat.lease ? *reading.leases : reading.queue;
   return part.entries[seat.contender.nodes.front().text];
 }

@@ -41,26 +41,28 @@ inline constexpr std::size_t longest_owner = 4096;
 /// but can be a megabyte.
 Data owner_beginning(Data data);
 
+/// A contender's node, or a lease.
+struct QueueNode {
+  Data data{};  ///< see owner_beginning
+  Stat stat{};
+  bool readable = true;  ///< false: its data may not be read, but its Stat is known
+  Data before{};         ///< the data before its release was requested, if seen
+};
+
+/// The children of a node.
+struct QueueNodes {
+  std::vector<std::string> names{};            ///< of all, contenders and others
+  std::map<std::string, QueueNode> entries{};  ///< at least of each contender's first node
+  Stat stat{};                                 ///< the parent's, which has the sequence counter
+};
+
 /// What was read of a lock.
 struct LockReading {
-  /// A contender's node, or a lease.
-  struct Entry {
-    Data data{};  ///< see owner_beginning
-    Stat stat{};
-    bool readable = true;  ///< false: its data may not be read, but its Stat is known
-    Data before{};         ///< the data before its release was requested, if seen
-  };
-  /// The children of a node.
-  struct Part {
-    std::vector<std::string> names{};        ///< of all, contenders and others
-    std::map<std::string, Entry> entries{};  ///< at least of each contender's first node
-    Stat stat{};                             ///< the parent's, which has the sequence counter
-  };
   std::string path;
-  Part queue{};
+  QueueNodes queue{};
   /// Only for a semaphore in Curator's layout: contenders queue up at PATH/locks for the right to
   /// take a lease at PATH/leases.
-  std::optional<Part> leases{};
+  std::optional<QueueNodes> leases{};
   std::optional<std::int64_t> limit{};  ///< for a semaphore, from PATH's data
 };
 
@@ -142,7 +144,7 @@ std::size_t leases_taken(const LockView& view);
 std::string node_of(const LockView& view, const Seat& seat);
 
 /// What was read of its first node.
-LockReading::Entry& entry_of(LockReading& reading, const Seat& seat);
+QueueNode& entry_of(LockReading& reading, const Seat& seat);
 
 /// A semaphore's number of leases in its node's data, which Curator does not use; nullopt if the
 /// data are something else.

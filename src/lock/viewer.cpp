@@ -240,7 +240,7 @@ class Search {
 
  private:
   struct Parent {
-    LockReading::Part part{};
+    QueueNodes part{};
     bool known = false;  ///< at least one name is certainly a contender's
   };
 
@@ -281,7 +281,7 @@ class Search {
     struct Question {
       std::string path;
       LockReading& reading;
-      LockReading::Entry* entry;  ///< what gets the data; null: the limit
+      QueueNode* entry;  ///< what gets the data; null: the limit
     };
     std::vector<Question> questions;
     for (auto& [path, reading] : readings_) {

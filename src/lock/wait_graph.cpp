@@ -27,8 +27,8 @@ bool may_be_lock(const Outcome<Stat>& outcome) {
 }
 
 /// Adds the nodes whose sessions are needed: each contender's first.
-void add_nodes(const std::string& parent, LockReading::Part& part,
-               std::vector<std::pair<std::string, LockReading::Entry*>>& nodes) {
+void add_nodes(const std::string& parent, QueueNodes& part,
+               std::vector<std::pair<std::string, QueueNode*>>& nodes) {
   if (order_needs_stats(part.names)) return;
   const auto queue = make_lock_queue(part.names);
   const auto count = std::min(queue.contenders.size(), WaitGraph::longest_queue);
@@ -222,7 +222,7 @@ Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
 }
 
 Task<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
-  std::vector<std::pair<std::string, LockReading::Entry*>> nodes;
+  std::vector<std::pair<std::string, QueueNode*>> nodes;
   for (auto& reading : readings) {
     add_nodes(reading.leases ? join_path(reading.path, "locks") : reading.path, reading.queue,
               nodes);
