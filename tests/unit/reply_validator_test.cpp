@@ -245,6 +245,13 @@ TEST(ReplyValidator, GreetingsAreThoseOfZooKeeper) {
   EXPECT_EQ(wanted(9).timeout_ms, 4000);
 }
 
+TEST(ReplyValidator, AGreetingSaysWhichTransactionWasSeenLast) {
+  const std::string greeting(44, '\0');
+  EXPECT_EQ(session_request(with_last_zxid(greeting, 0x100000002)).last_zxid, 0x100000002);
+  EXPECT_EQ(with_last_zxid(with_last_zxid(greeting, 0x100000002), 0), greeting);
+  EXPECT_EQ(with_last_zxid("cut off", 1), "cut off");
+}
+
 TEST(ReplyValidator, LengthsHaveBounds) {
   for (const int good : {16, 17, 1 << 20, (1 << 29) - 1})
     EXPECT_EQ(flaw_of_length(good), nullptr) << good;
