@@ -226,8 +226,8 @@ std::string changes_text(const LockView::Changes& changes, std::int64_t now) {
 std::string foreign_text(const LockView& view) {
   std::map<std::string_view, std::vector<std::string>> by_library;
   for (const auto& seat : view.seats)
-    if (seat.library != Library::Zksh)
-      by_library[library_name(seat.library)].push_back(fmt::format("#{}", seat.number));
+    if (seat.made_by != Library::Zksh)
+      by_library[library_name(seat.made_by)].push_back(fmt::format("#{}", seat.number));
   std::vector<std::string> texts;
   texts.reserve(by_library.size());
   constexpr std::size_t shown = 8;
@@ -428,7 +428,7 @@ Json seat_json(const Seat& seat, std::int64_t now) {
       .set("number", seat.number)
       .set("state", name_of(names_for_programs, seat.state))
       .set("mode", mode_name(seat))
-      .set("library", library_name(seat.library))
+      .set("library", library_name(seat.made_by))
       .set("contenderNodes", Json::array(seat.contender.nodes, &LockName::text))
       .set("owner", seat.owner)
       .set("ownerLength", seat.owner_length)
@@ -484,7 +484,7 @@ std::vector<std::string> plain_lock(const LockView& view) {
     const auto owner = seat.owner ? escape_for_terminal(*seat.owner) : std::string("-");
     lines.push_back(fmt::format(
         "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", seat.number,
-        name_of(names_for_programs, seat.state), mode_name(seat), library_name(seat.library),
+        name_of(names_for_programs, seat.state), mode_name(seat), library_name(seat.made_by),
         session_text(seat.session), seat.address.empty() ? "-" : escape_for_terminal(seat.address),
         seat.created, seat.token, seat.waits_for ? std::to_string(*seat.waits_for) : "-",
         seat.watched_by.empty() ? "-" : fmt::format("{}", fmt::join(seat.watched_by, ",")),

@@ -95,9 +95,9 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
   int code = list(top_, stop);
   if (code == code::no_node && watch_) return await_creation(stop);
   if (code != code::ok) return code;
-  if (!is_semaphore(top_.part.names)) {
+  if (!is_semaphore(top_.children.names)) {
     if ((code = fetch(top_, stop)) != code::ok) return code;
-    reading = {.path = top_.path, .queue = top_.part};
+    reading = {.path = top_.path, .queue = top_.children};
     return code::ok;
   }
   std::optional<std::int64_t> limit;
@@ -113,7 +113,8 @@ int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_to
     else if (code != code::ok)
       return code;
   }
-  reading = {.path = top_.path, .queue = locks_.part, .leases = leases_.part, .limit = limit};
+  reading = {
+      .path = top_.path, .queue = locks_.children, .leases = leases_.children, .limit = limit};
   return code::ok;
 }
 
@@ -126,20 +127,20 @@ int LockReader::list(Directory& directory, const std::stop_token& stop) {
   if (directory.listed) return code::ok;
   auto outcome = client_.await(std::exchange(directory.asked, {}), stop);
   if (outcome.code != code::ok) return outcome.code;
-  directory.part.names = std::move(outcome.value.names);
-  directory.part.stat = outcome.value.stat;
+  directory.children.names = std::move(outcome.value.names);
+  directory.children.stat = outcome.value.stat;
   directory.listed = watch_;
   return code::ok;
 }
 
 int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
-  auto& part = directory.part;
+  auto& children = directory.children;
   std::set<std::string> gone;
   std::map<std::string, QueueNode> entries;
   std::vector<std::string> unread;
-  for (const auto& name : needed_names(part.names))
+  for (const auto& name : needed_names(children.names))
     if (directory.known.contains(name))
-      entries[name] = part.entries[name];
+      entries[name] = children.entries[name];
     else
       unread.push_back(name);
   int code = code::ok;
@@ -164,20 +165,20 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
     code = outcome.code;
     if (code != code::ok) return false;
     if (is_release_request(entry.data))
-      if (const auto old = part.entries.find(name); old != part.entries.end())
+      if (const auto old = children.entries.find(name); old != children.entries.end())
         entry.before = is_release_request(old->second.data) ? old->second.before : old->second.data;
     if (watch_) {
       // Even if the connection is lost before all are read.
       directory.known.insert(name);
-      part.entries[name] = entry;
+      children.entries[name] = entry;
     }
     entries[name] = std::move(entry);
     return true;
   };
   const auto window = FlightWindow(client_, {.least = reads_in_flight}).now();
   if (!ask_in_order(unread, window, ask, take)) return code;
-  part.entries = std::move(entries);
-  remove_contenders(part.names, gone);
+  children.entries = std::move(entries);
+  remove_contenders(children.names, gone);
   return code::ok;
 }
 

@@ -48,7 +48,7 @@ class LockReader {
     std::string path;
     bool listed = false;  ///< its names and Stat are current, or an event is on its way
     Pending<Children> asked{};
-    QueueNodes part{};
+    QueueNodes children{};
     std::set<std::string> known{};  ///< names of entries that are current
   };
 

@@ -56,19 +56,19 @@ bool is_zksh(const Contender& contender, const QueueNode& entry) {
   return all_names || is_zksh_owner(entry.data) || is_zksh_owner(entry.before);
 }
 
-const QueueNode& entry_of(const Contender& contender, const QueueNodes& part) {
+const QueueNode& entry_of(const Contender& contender, const QueueNodes& children) {
   static const QueueNode none;
   for (const auto& node : contender.nodes)
-    if (const auto found = part.entries.find(node.text); found != part.entries.end())
+    if (const auto found = children.entries.find(node.text); found != children.entries.end())
       return found->second;
   return none;
 }
 
-LockQueue queue_of(const QueueNodes& part) {
-  if (!order_needs_stats(part.names)) return make_lock_queue(part.names);
+LockQueue queue_of(const QueueNodes& children) {
+  if (!order_needs_stats(children.names)) return make_lock_queue(children.names);
   std::map<std::string, std::int64_t> czxids;
-  for (const auto& [name, entry] : part.entries) czxids.emplace(name, entry.stat.czxid);
-  return make_lock_queue(part.names, czxids);
+  for (const auto& [name, entry] : children.entries) czxids.emplace(name, entry.stat.czxid);
+  return make_lock_queue(children.names, czxids);
 }
 
 class ViewMaker {
@@ -98,7 +98,7 @@ class ViewMaker {
     auto& seat = view_.seats.emplace_back();
     seat.number = view_.seats.size();
     seat.contender = contender;
-    seat.library = is_zksh(contender, entry) ? Library::Zksh : contender.nodes.front().library();
+    seat.made_by = is_zksh(contender, entry) ? Library::Zksh : contender.nodes.front().made_by();
     seat.asked_to_release = is_release_request(entry.data);
     seat.owner = entry.data;
     if (seat.asked_to_release)
@@ -137,7 +137,7 @@ class ViewMaker {
     first_ = view_.seats.size() + 1;
     for (const auto& contender : queue_.contenders) {
       const auto& seat = add_seat(contender, entry_of(contender, reading_.queue));
-      if (seat.library == Library::Zksh) zksh_.emplace(contender.key());
+      if (seat.made_by == Library::Zksh) zksh_.emplace(contender.key());
     }
     for (std::size_t i = 0; i < queue_.contenders.size(); ++i) {
       auto& seat = view_.seats[first_ - 1 + i];
@@ -192,7 +192,7 @@ class ViewMaker {
     }
     for (auto& seat : view_.seats) {
       // This shell's own locks watch whom they should.
-      const bool own = seat.session == own_session_ && seat.library == Library::Zksh;
+      const bool own = seat.session == own_session_ && seat.made_by == Library::Zksh;
       seat.watch_unknown = waits(seat) && !known(seat) && !own;
       if (!own) seat.watches.reset();
     }
@@ -295,8 +295,8 @@ std::string node_of(const LockView& view, const Seat& seat) {
 }
 
 QueueNode& entry_of(LockReading& reading, const Seat& seat) {
-  auto& part = seat.lease ? *reading.leases : reading.queue;
-  return part.entries[seat.contender.nodes.front().text];
+  auto& children = seat.lease ? *reading.leases : reading.queue;
+  return children.entries[seat.contender.nodes.front().text];
 }
 
 Data owner_beginning(Data data) {

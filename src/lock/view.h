@@ -79,7 +79,7 @@ struct Seat {
   Contender contender{};
   bool lease = false;
   SeatState state = SeatState::Waits;
-  Library library = Library::Unknown;
+  Library made_by = Library::Unknown;
   Data owner{};                   ///< its first node's data, cut if long
   std::int32_t owner_length = 0;  ///< its full length in bytes
   bool readable = true;           ///< false: its data may not be read

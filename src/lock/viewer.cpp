@@ -240,7 +240,7 @@ class Search {
 
  private:
   struct Parent {
-    QueueNodes part{};
+    QueueNodes children{};
     bool known = false;  ///< at least one name is certainly a contender's
   };
 
@@ -253,8 +253,8 @@ class Search {
     if (!parsed) return;
     auto& parent = parents_[above];
     parent.known = parent.known || parsed->tag != LockTag::Unknown;
-    parent.part.names.push_back(name);
-    parent.part.entries[name] = {.data = {}, .stat = stat};
+    parent.children.names.push_back(name);
+    parent.children.entries[name] = {.data = {}, .stat = stat};
   }
 
   /// Sorts the parents into locks and the two parts of semaphores.
@@ -262,12 +262,12 @@ class Search {
     for (auto& [path, parent] : parents_) {
       const auto last = base_name(path);
       const std::string above(parent_path(path));
-      const bool leases = last == "leases" && std::ranges::all_of(parent.part.names, is_lease);
+      const bool leases = last == "leases" && std::ranges::all_of(parent.children.names, is_lease);
       const bool queue = last == "locks" && above_leases_.contains(above);
       auto& reading = readings_[leases || queue ? above : path];
       reading.path = leases || queue ? above : path;
       if ((leases || queue) && !reading.leases) reading.leases.emplace();
-      (leases ? *reading.leases : reading.queue) = std::move(parent.part);
+      (leases ? *reading.leases : reading.queue) = std::move(parent.children);
     }
   }
 

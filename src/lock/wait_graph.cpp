@@ -27,14 +27,14 @@ bool may_be_lock(const Outcome<Stat>& outcome) {
 }
 
 /// Adds the nodes whose sessions are needed: each contender's first.
-void add_nodes(const std::string& parent, QueueNodes& part,
+void add_nodes(const std::string& parent, QueueNodes& children,
                std::vector<std::pair<std::string, QueueNode*>>& nodes) {
-  if (order_needs_stats(part.names)) return;
-  const auto queue = make_lock_queue(part.names);
+  if (order_needs_stats(children.names)) return;
+  const auto queue = make_lock_queue(children.names);
   const auto count = std::min(queue.contenders.size(), WaitGraph::longest_queue);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& name = queue.contenders[i].nodes.front().text;
-    nodes.emplace_back(join_path(parent, name), &part.entries[name]);
+    nodes.emplace_back(join_path(parent, name), &children.entries[name]);
   }
 }
 

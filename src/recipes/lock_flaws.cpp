@@ -43,7 +43,7 @@ Kind kind_of(const Contender& contender) {
   const auto& name = contender.nodes.front();
   switch (name.tag) {
     case LockTag::Lock:
-      if (name.library() == Library::Go) return Kind::Go;
+      if (name.made_by() == Library::Go) return Kind::Go;
       return name.prefix().starts_with("_c_") ? Kind::Mutex : Kind::OtherMutex;
     case LockTag::Read:
     case LockTag::Write:
@@ -53,7 +53,7 @@ Kind kind_of(const Contender& contender) {
     case LockTag::KazooRead:
       return Kind::KazooRead;
     case LockTag::Session:
-      return name.library() == Library::CLock ? Kind::CLock : Kind::JavaLock;
+      return name.made_by() == Library::CLock ? Kind::CLock : Kind::JavaLock;
     case LockTag::DocRead:
     case LockTag::DocWrite:
       return Kind::Documentation;
@@ -109,7 +109,7 @@ std::string contender_text(const Contender& contender, bool zksh) {
     return fmt::format("zksh {} {}", shared ? "reader" : "contender", name);
   const bool read_write = kind_of(contender) == Kind::ReadWrite;
   const auto library =
-      kind_of(contender) == Kind::OtherMutex ? Library::Unknown : contender.nodes.front().library();
+      kind_of(contender) == Kind::OtherMutex ? Library::Unknown : contender.nodes.front().made_by();
   return fmt::format("{} {} {}", library_name(library),
                      shared       ? "reader"
                      : read_write ? "writer"

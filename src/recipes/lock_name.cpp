@@ -140,7 +140,7 @@ LockMode LockName::mode() const {
   return reads ? LockMode::Shared : LockMode::Exclusive;
 }
 
-Library LockName::library() const {
+Library LockName::made_by() const {
   switch (tag) {
     case LockTag::KazooRead:
     case LockTag::KazooLock:
@@ -196,7 +196,7 @@ std::string fresh_guid(bool joins_many) {
 
 bool joins_many(const LockName& name) {
   // The Go library uses any 16 bytes as a guid.
-  if (name.library() == Library::Go) return false;
+  if (name.made_by() == Library::Go) return false;
   const auto key = name.key();
   if (key.size() == 32) return is_hex32(key) && key[12] == '8';
   return is_uuid(key) && key[14] == '8';

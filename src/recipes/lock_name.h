@@ -47,7 +47,7 @@ struct LockName {
   /// as the name.
   std::string_view key() const { return std::string_view(text).substr(key_begin, key_size); }
   LockMode mode() const;
-  Library library() const;
+  Library made_by() const;  ///< which uses such names
 };
 
 /// The number that servers use when the counter is exhausted (3.6 and later stay there).

@@ -16,7 +16,7 @@ void lock_name_fuzz(std::string_view bytes) {
     require(name->text == text && name->sequence == *sequence, "a name is its own", text);
     require(name->text.starts_with(name->prefix()), "a name begins with its prefix", text);
     require(name->text.find(name->key()) != std::string::npos, "the key is in the name", text);
-    library_name(name->library());
+    library_name(name->made_by());
     joins_many(*name);
   }
   const auto owner = owner_in_line(std::string(input.rest()));

@@ -21,7 +21,7 @@ struct Expected {
   std::int32_t sequence;
   std::string key;  ///< empty: the whole name
   LockMode mode;
-  Library library;
+  Library made_by;
 };
 
 class ContenderNames : public testing::TestWithParam<Expected> {};
@@ -35,7 +35,7 @@ TEST_P(ContenderNames, AreTakenApart) {
   EXPECT_EQ(parsed->sequence, expected.sequence) << expected.name;
   EXPECT_EQ(parsed->key(), expected.key.empty() ? expected.name : expected.key);
   EXPECT_EQ(parsed->mode(), expected.mode) << expected.name;
-  EXPECT_EQ(parsed->library(), expected.library) << expected.name;
+  EXPECT_EQ(parsed->made_by(), expected.made_by) << expected.name;
 }
 
 std::string curator(const std::string& rest) { return std::string("_c_") + uuid + "-" + rest; }

@@ -34,7 +34,7 @@ LockView view_of(const std::vector<std::size_t>& behind) {
                          .contenders.front();
     seat.state = before == 0 ? SeatState::Holds : SeatState::Waits;
     if (before > 0) seat.waits_for = seat.watches = before;
-    seat.library = Library::Zksh;
+    seat.made_by = Library::Zksh;
     seat.owner = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zksh/0.1.0";
     seat.session = 0x100002513350000 + static_cast<std::int64_t>(seat.number);
     seat.address = fmt::format("10.11.12.{}:41234", 100 + seat.number % 100);

@@ -218,7 +218,7 @@ TEST(Process, EndIsATerminationAndThenAKill) {
   stopped.end(60s);
   EXPECT_EQ(stopped.status(), 128 + SIGTERM);
   Pipe pipe = make_pipe();
-  Program deaf = shell("trap '' TERM; echo ready; exec sleep 1000");
+  Program deaf = shell("trap '' TERM; echo ready; exec tail -f /dev/null");
   deaf.redirections.push_back({STDOUT_FILENO, pipe.write_end.get()});
   const Process stubborn(monitor, deaf);
   char first = 0;

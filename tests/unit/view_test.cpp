@@ -72,7 +72,7 @@ TEST(LockView, AQueue) {
   EXPECT_EQ(view.seats[1].token, 102);
   EXPECT_EQ(view.seats[1].session, 2);
   EXPECT_EQ(view.seats[1].created, 2000);
-  EXPECT_EQ(view.seats[1].library, Library::Zksh);
+  EXPECT_EQ(view.seats[1].made_by, Library::Zksh);
   EXPECT_EQ(view.counter, 3);
   EXPECT_FALSE(view.measured);
   EXPECT_THAT(view.flaws, IsEmpty());
@@ -108,7 +108,7 @@ TEST(LockView, WhoDoesNotSeeTheOneBeforeMayHoldToo) {
   const auto view = lock.view();
   EXPECT_EQ(states(view), "H?w");
   EXPECT_EQ(links(view), "--2") << "zksh waits for whoever is before it";
-  EXPECT_EQ(view.seats[1].library, Library::Kazoo);
+  EXPECT_EQ(view.seats[1].made_by, Library::Kazoo);
   EXPECT_THAT(view.flaws, ElementsAre(HasSubstr("kazoo contender bbbbbbbb…__lock__0000000001 "
                                                 "cannot see zksh contender")));
 }
@@ -224,7 +224,7 @@ TEST(LockView, AskedToRelease) {
   EXPECT_EQ(view.seats[0].owner, std::nullopt) << "nobody knows any more";
   EXPECT_TRUE(view.seats[1].asked_to_release);
   EXPECT_EQ(view.seats[1].owner, zksh_data);
-  EXPECT_EQ(view.seats[1].library, Library::Zksh);
+  EXPECT_EQ(view.seats[1].made_by, Library::Zksh);
 }
 
 TEST(LockView, ZkshsRequestsKeepTheOwner) {
@@ -240,7 +240,7 @@ TEST(LockView, ZkshsRequestsKeepTheOwner) {
   EXPECT_EQ(release_request("unlock", "me", std::string(5000, 'x')), "unlock by me");
   const auto view = ReadLock().add('a', "lock-", request).view();
   EXPECT_EQ(view.seats[0].owner, zksh_data);
-  EXPECT_EQ(view.seats[0].library, Library::Zksh);
+  EXPECT_EQ(view.seats[0].made_by, Library::Zksh);
 }
 
 TEST(LockView, ASemaphore) {
