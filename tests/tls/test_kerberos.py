@@ -69,7 +69,7 @@ class Kerberos(TlsCase):
         # `connect` needs no new zksh.
         shell = self.shell(*self.options)
         shell.give("ls /")
-        wait_until(lambda: "failed" in shell.read())
+        wait_until(lambda: "stdin:1: failed" in shell.read())
         self.get_ticket()
         shell.give(f"connect {self.options[1]}")
         shell.answer("whoami", f"sasl:ann@{REALM}")

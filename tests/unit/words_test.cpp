@@ -136,7 +136,7 @@ TEST(SplitWords, ShowsTheNeighbourhoodOfTheSpotInALongLine) {
 }
 
 TEST(SplitWords, TakesLinearTime) {
-  constexpr std::size_t size = 10U << 20U;
+  constexpr std::size_t size = 1U << 20U;
   std::string dollars;
   while (dollars.size() < size) dollars += "$'a' \"b\" ";
   for (const auto& line :
@@ -145,8 +145,8 @@ TEST(SplitWords, TakesLinearTime) {
     const auto start = std::chrono::steady_clock::now();
     mistake(line);
     split_commands(line);
-    // Quadratic time would be hours.
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+    // Quadratic time would be many minutes.
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   }
 }
 
