@@ -107,10 +107,7 @@ class WireLoop {
     wires_.erase(wire.id_);
     agenda_.erase(wire.due_);
     wire.id_ = 0;
-    // An unrecoverable handle has closed its socket, whose number may be another's by now.
-    if (wire.watched_ >= 0 && is_unrecoverable(wire.handle_) == ZOK)
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, wire.watched_, nullptr);
-    wire.watched_ = -1;
+    forget_socket(wire);
   }
 
   /// Null if there is none with this id.
@@ -155,6 +152,13 @@ class WireLoop {
     auto node = agenda_.extract(wire.due_);
     node.key() = until;
     wire.due_ = agenda_.insert(std::move(node));
+  }
+
+  /// A socket that the C client has closed is not watched any more, and its number may be
+  /// another's.
+  void forget_socket(Wire& wire) {
+    const int fd = std::exchange(wire.watched_, -1);
+    if (fd >= 0 && wire.socket_.owns(fd)) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
   }
 
   void watch(Wire& wire, int fd, std::uint32_t events) {
@@ -227,7 +231,7 @@ class WireLoop {
     const Wire::Hold hold(wire);
     if (is_unrecoverable(wire.handle_) != ZOK) {
       wire.fail_lost_requests();
-      if (events != 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, wire.watched_, nullptr);
+      if (events != 0) forget_socket(wire);
       return put_off(wire, Clock::time_point::max());
     }
     const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;

@@ -1,4 +1,4 @@
-// WireSocket: the socket, connect, send, recv and getaddrinfo that the C client calls.
+// WireSocket: the socket, connect, send, recv, close and getaddrinfo that the C client calls.
 #include "session/wire_socket.h"
 
 #include "client/client.h"
@@ -25,12 +25,14 @@ int real_socket(int domain, int type, int protocol) __asm__("__real_socket");
 int real_connect(int fd, const sockaddr* address, socklen_t size) __asm__("__real_connect");
 ssize_t real_send(int fd, const void* buffer, std::size_t size, int flags) __asm__("__real_send");
 ssize_t real_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__real_recv");
+int real_close(int fd) __asm__("__real_close");
 int real_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
                      addrinfo** result) __asm__("__real_getaddrinfo");
 int wrap_socket(int domain, int type, int protocol) __asm__("__wrap_socket");
 int wrap_connect(int fd, const sockaddr* address, socklen_t size) __asm__("__wrap_connect");
 ssize_t wrap_send(int fd, const void* buffer, std::size_t size, int flags) __asm__("__wrap_send");
 ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) __asm__("__wrap_recv");
+int wrap_close(int fd) __asm__("__wrap_close");
 int wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints,
                      addrinfo** result) __asm__("__wrap_getaddrinfo");
 std::int32_t wrap_get_xid() __asm__("__wrap_get_xid");
@@ -486,6 +488,12 @@ ssize_t WireSocket::recv(int fd, char* buffer, std::size_t size) {
   return hand_over(buffer, size);
 }
 
+int WireSocket::close(int fd) {
+  if (fd == fd_) fd_ = -1;
+  if (fd == question_) question_ = -1;
+  return real_close(fd);
+}
+
 std::optional<Clock::time_point> WireSocket::give_up_at() const {
   if (is_shaking_hands()) return tls_->has_started() ? handshake_until_ : start_tls_at_;
   if (greeting_until_) return greeting_until_;
@@ -567,6 +575,8 @@ ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) {
   if (!socket_here || !socket_here->owns(fd)) return real_recv(fd, buffer, size, flags);
   return socket_here->recv(fd, static_cast<char*>(buffer), size);
 }
+
+int wrap_close(int fd) { return socket_here ? socket_here->close(fd) : real_close(fd); }
 
 /// The C client's own begin with the time, and become negative in 2038.
 std::int32_t wrap_get_xid() { return zksh::next_xid(zksh::requests); }

@@ -1,9 +1,9 @@
 // WireSocket: the socket calls of the C client. Ends a connection whose server sends what the C
 // client could not handle (WireLink), or stays silent for too long.
 //
-// The linker has the C client call functions here in place of the C library's connect, send, recv
-// and getaddrinfo (--wrap), since it has no hook for that. They affect only the handle that this
-// thread uses (Wire::Hold).
+// The linker has the C client call functions here in place of the C library's connect, send, recv,
+// close and getaddrinfo (--wrap), since it has no hook for that. They affect only the handle that
+// this thread uses (Wire::Hold).
 //
 // Between the C client and the network stand, each only where it is wanted:
 //
@@ -167,7 +167,9 @@ class WireSocket {
   /// Sends them, as far as the kernel takes them.
   void flush();
   /// Whether the server has got a plain connect request, and not answered yet.
-  bool awaits_greeting() const { return link_.awaits_greeting() && sasl_ == Sasl::None; }
+  bool awaits_greeting() const {
+    return fd_ >= 0 && link_.awaits_greeting() && sasl_ == Sasl::None;
+  }
   /// Sends the request that closes the session, even while the server is opening it, which it
   /// finishes first. Does not block.
   void begin_close();
@@ -225,6 +227,8 @@ class WireSocket {
   int connect(int fd, const sockaddr* address, socklen_t size);
   ssize_t send(int fd, std::string_view bytes);
   ssize_t recv(int fd, char* buffer, std::size_t size);
+  /// The number may be another thread's at once: nothing may be sent to it, or shut down, any more.
+  int close(int fd);
 
  private:
   /// What the next frame is.
@@ -257,7 +261,7 @@ class WireSocket {
   static constexpr std::chrono::seconds greeting_patience{3};
 
   WireOwner& owner_;
-  int fd_ = -1;
+  int fd_ = -1;  ///< until the C client closes it
   SocketAddress server_{};
   std::uint64_t connection_ = 0;  ///< counts them
   bool fresh_ = false;
