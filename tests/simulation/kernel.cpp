@@ -364,9 +364,18 @@ Time deadline_of(clockid_t clock, const timespec& time) {
   return in_nanoseconds(time) - (time_of(clock) - world->now);
 }
 
+/// No number is given out again before all others were, so that the use of one after its end shows
+/// (`returned`): in earnest it would be another thread's at once.
 int new_descriptor() {
-  return static_cast<int>(
+  constexpr int least = 100;
+  static int next = least;
+  const auto fd = static_cast<int>(
       raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/dev/null"), O_RDWR | O_CLOEXEC));
+  auto moved = static_cast<int>(raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, next));
+  if (moved < 0) moved = static_cast<int>(raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least));
+  raw(SYS_close, fd);
+  next = moved + 1;
+  return moved;
 }
 
 // The network.
@@ -575,6 +584,14 @@ int await_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, Time dead
 ssize_t fail(int error) {
   errno = error;
   return -1;
+}
+
+/// What the C library's function returns for a system call's result.
+ssize_t returned(long result) { return result < 0 ? fail(static_cast<int>(-result)) : result; }
+/// The same of a call with this descriptor.
+ssize_t returned(long result, int fd) {
+  if (result == -EBADF && fd >= 0 && active()) give_up("a descriptor is used after its end");
+  return returned(result);
 }
 
 ssize_t send_bytes(Socket& socket, std::string_view bytes) {
@@ -949,7 +966,7 @@ ssize_t own_getrandom(void* buffer, std::size_t size, unsigned flags) {
   if (!active()) {
     const auto result =
         raw(SYS_getrandom, reinterpret_cast<long>(buffer), static_cast<long>(size), flags);
-    return result < 0 ? fail(static_cast<int>(-result)) : result;
+    return returned(result);
   }
   auto* const bytes = static_cast<unsigned char*>(buffer);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<unsigned char>(world->dice.bits());
@@ -970,7 +987,7 @@ unsigned random_device_value(void* device) {
 int own_socket(int domain, int type, int protocol) {
   if (!active() || (domain != AF_INET && domain != AF_INET6)) {
     const auto result = raw(SYS_socket, domain, type, protocol);
-    return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : result);
+    return static_cast<int>(returned(result));
   }
   const int fd = new_descriptor();
   auto& made = world->sockets[fd];
@@ -984,7 +1001,7 @@ int own_connect(int fd, const sockaddr* address, socklen_t size) {
   auto* const made = find_socket(fd);
   if (made == nullptr) {
     const auto result = raw(SYS_connect, fd, reinterpret_cast<long>(address), size);
-    return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : 0);
+    return static_cast<int>(returned(result, fd));
   }
   if (address->sa_family != AF_INET) return static_cast<int>(fail(ENETUNREACH));
   made->nonblocking = (raw(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK) != 0;
@@ -1018,7 +1035,7 @@ ssize_t own_send(int fd, const void* buffer, std::size_t size, int flags) {
   }
   const auto result =
       raw(SYS_sendto, fd, reinterpret_cast<long>(buffer), static_cast<long>(size), flags);
-  return result < 0 ? fail(static_cast<int>(-result)) : result;
+  return returned(result, fd);
 }
 
 ssize_t own_sendmsg(int fd, const msghdr* message, int flags) {
@@ -1030,7 +1047,7 @@ ssize_t own_sendmsg(int fd, const msghdr* message, int flags) {
     return send_bytes(*to, bytes);
   }
   const auto result = raw(SYS_sendmsg, fd, reinterpret_cast<long>(message), flags);
-  return result < 0 ? fail(static_cast<int>(-result)) : result;
+  return returned(result, fd);
 }
 
 ssize_t own_recv(int fd, void* buffer, std::size_t size, int flags) {
@@ -1038,7 +1055,7 @@ ssize_t own_recv(int fd, void* buffer, std::size_t size, int flags) {
     return receive_bytes(*from, static_cast<char*>(buffer), size, flags);
   const auto result =
       raw(SYS_recvfrom, fd, reinterpret_cast<long>(buffer), static_cast<long>(size), flags);
-  return result < 0 ? fail(static_cast<int>(-result)) : result;
+  return returned(result, fd);
 }
 
 int own_shutdown(int fd, int how) {
@@ -1055,13 +1072,13 @@ int own_shutdown(int fd, int how) {
     return 0;
   }
   const auto result = raw(SYS_shutdown, fd, how);
-  return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : 0);
+  return static_cast<int>(returned(result, fd));
 }
 
 int own_close(int fd) {
   if (active()) close_socket(fd);
   const auto result = raw(SYS_close, fd);
-  return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : 0);
+  return static_cast<int>(returned(result, fd));
 }
 
 int own_getsockopt(int fd, int level, int option, void* value, socklen_t* size) {
@@ -1073,12 +1090,12 @@ int own_getsockopt(int fd, int level, int option, void* value, socklen_t* size) 
   }
   const auto result = raw(SYS_getsockopt, fd, level, option, reinterpret_cast<long>(value),
                           reinterpret_cast<long>(size));
-  return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : 0);
+  return static_cast<int>(returned(result, fd));
 }
 int own_setsockopt(int fd, int level, int option, const void* value, socklen_t size) {
   if (find_socket(fd) != nullptr) return 0;
   const auto result = raw(SYS_setsockopt, fd, level, option, reinterpret_cast<long>(value), size);
-  return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : 0);
+  return static_cast<int>(returned(result, fd));
 }
 int own_getpeername(int fd, sockaddr* address, socklen_t* size) {
   auto* const one = find_socket(fd);
@@ -1104,7 +1121,7 @@ int own_getsockname(int fd, sockaddr* address, socklen_t* size) {
 int own_eventfd(unsigned first, int flags) {
   if (!active()) {
     const auto result = raw(SYS_eventfd2, first, flags);
-    return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : result);
+    return static_cast<int>(returned(result));
   }
   const int fd = new_descriptor();
   world->counters[fd] = first;
@@ -1131,7 +1148,7 @@ int own_poll(pollfd* fds, nfds_t count, int timeout) {
   timespec time{.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * millisecond};
   const auto result = raw(SYS_ppoll, reinterpret_cast<long>(fds), static_cast<long>(count),
                           timeout < 0 ? 0 : reinterpret_cast<long>(&time), 0, 8);
-  return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : result);
+  return static_cast<int>(returned(result));
 }
 int own_ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* signals) {
   if (active())
@@ -1141,7 +1158,7 @@ int own_ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t
   const auto result = raw(SYS_ppoll, reinterpret_cast<long>(fds), static_cast<long>(count),
                           timeout == nullptr ? 0 : reinterpret_cast<long>(&copy),
                           reinterpret_cast<long>(signals), 8);
-  return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : result);
+  return static_cast<int>(returned(result));
 }
 // What the C library's headers call where they know the size of a buffer.
 int poll_checked(pollfd* fds, nfds_t count, int timeout,
@@ -1164,7 +1181,7 @@ ssize_t recv_checked(int fd, void* buffer, std::size_t size, std::size_t /*room*
 int own_epoll_create1(int flags) {
   if (!active()) {
     const auto result = raw(SYS_epoll_create1, flags);
-    return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : result);
+    return static_cast<int>(returned(result));
   }
   const int fd = new_descriptor();
   world->pollers[fd];
@@ -1173,7 +1190,7 @@ int own_epoll_create1(int flags) {
 int own_epoll_ctl(int poller, int operation, int fd, epoll_event* event) {
   if (!active() || !world->pollers.contains(poller)) {
     const auto result = raw(SYS_epoll_ctl, poller, operation, fd, reinterpret_cast<long>(event));
-    return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : 0);
+    return static_cast<int>(returned(result));
   }
   auto& interests = world->pollers[poller].interests;
   const bool known = interests.contains(fd);
@@ -1189,7 +1206,7 @@ int own_epoll_wait(int poller, epoll_event* events, int most, int timeout) {
   if (!active() || !world->pollers.contains(poller)) {
     const auto result =
         raw(SYS_epoll_pwait, poller, reinterpret_cast<long>(events), most, timeout, 0, 8);
-    return static_cast<int>(result < 0 ? fail(static_cast<int>(-result)) : result);
+    return static_cast<int>(returned(result));
   }
   const auto look = [&](bool take) {
     int count = 0;

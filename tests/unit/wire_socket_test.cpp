@@ -2,6 +2,7 @@
 #include "session/wire_socket.h"
 
 #include "base/fd.h"
+#include "listener.h"
 
 #include <gtest/gtest.h>
 
@@ -31,32 +32,18 @@ struct Owner : WireOwner {
   bool is_reported(std::string_view /*path*/, bool /*of_children*/) override { return false; }
 };
 
-/// Accepts connections, and never answers.
-class Listener {
- public:
-  Listener() {
-    address_.sin_family = AF_INET;
-    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(0, bind(fd_.get(), address(), sizeof address_));
-    EXPECT_EQ(0, listen(fd_.get(), 1));
-    socklen_t size = sizeof address_;
-    getsockname(fd_.get(), address(), &size);
-  }
-  sockaddr* address() { return reinterpret_cast<sockaddr*>(&address_); }
-
- private:
-  Fd fd_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in address_{};
-};
-
 TEST(WireSocket, SendsNothingToANumberThatTheCClientHasClosed) {
   Owner owner;
   WireSocket wire(owner);
-  Listener server;
+  const Listener server;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
   const WireSocket::Here here(wire);  // this thread does as the C client
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   ASSERT_EQ(0, fcntl(fd, F_SETFL, O_NONBLOCK));
-  connect(fd, server.address(), sizeof(sockaddr_in));
+  connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
   pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
   ASSERT_EQ(1, poll(&writable, 1, -1));
   const std::array<char, 45> request{};
