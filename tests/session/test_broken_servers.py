@@ -151,6 +151,11 @@ class BrokenServers(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 40)
             return done.returncode, *(s.decode(errors="replace").replace(server.address, "SERVER") for s in (done.stdout, done.stderr))
 
+    def patient(self, behave, is_told, *words, **how):
+        """As zksh. On a busy machine the time limit may come before what the server sends: then there is more time."""
+        done = self.zksh(behave, *words, **how)
+        return done if is_told(*done) else self.zksh(behave, *words, connect_timeout="15s", **how)
+
     def all_of(self, cases, check):
         """Calls check for each case, several at a time: most of it is waiting."""
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -159,15 +164,24 @@ class BrokenServers(unittest.TestCase):
             with self.subTest(case=case):
                 job.result()
 
-    def check_refused(self, behave, why, line, **how):
-        status, out, err = self.zksh(behave, "-c", line, **how)
+    def check_refused(self, behave, why, line):
+        self.check_error(why, *self.patient(behave, lambda _status, _out, err: why in err, "-c", line))
+
+    def check_unknown(self, behave, *words, **how):
+        """What was sent may have been done."""
+        status, out, err = self.patient(behave, lambda status, *_: status == 10, *words, **how)
+        self.assertEqual((status, out), (10, ""), err)
+        return err
+
+    def check_error(self, why, status, out, err):
         self.assertEqual((status, out), (3, ""), err)
         self.assertIn("no connection to SERVER: ", err)
         self.assertIn(why, err)
 
     def test_no_session(self):
         def check(name, line):
-            self.check_refused(*WITHOUT_SESSION[name], line, connect_timeout="2s")
+            behave, why = WITHOUT_SESSION[name]
+            self.check_error(why, *self.zksh(behave, "-c", line, connect_timeout="2s"))
         lines = [READS[0], WRITES[0], "lock -n /l"]
         self.all_of([(name, line) for name in WITHOUT_SESSION for line in lines], check)
 
@@ -177,8 +191,7 @@ class BrokenServers(unittest.TestCase):
     def test_writes(self):
         """What was sent may have been done, and that is said."""
         def check(name, line):
-            status, out, err = self.zksh(WITH_SESSION[name][0], "-c", line)
-            self.assertEqual((status, out), (10, ""), err)
+            err = self.check_unknown(WITH_SESSION[name][0], "-c", line)
             self.assertRegex(err, "outcome unknown|either all 2 operations were applied or none")
         self.all_of([(name, line) for name in WITH_SESSION for line in WRITES], check)
 
@@ -301,8 +314,7 @@ class BrokenServers(unittest.TestCase):
         for line in READS:
             self.check_refused(told(lambda c: (c.send_frame(refusal), c.stay())), "a request that was not sent", line)
         for line in WRITES:
-            status, out, err = self.zksh(told(lambda c: (c.send_frame(refusal), c.stay())), "-c", line)
-            self.assertEqual((status, out), (10, ""), err)
+            self.check_unknown(told(lambda c: (c.send_frame(refusal), c.stay())), "-c", line)
 
     def test_a_refused_credential(self):
         """Reads and writes fail alike, whoever hears of it first."""
@@ -418,8 +430,7 @@ class BrokenServers(unittest.TestCase):
     def test_piped(self):
         def check(name):
             lines = b"create /a x\nset /a y\ncreate /b x\n"
-            status, out, err = self.zksh(WITH_SESSION[name][0], "--pipe", text=lines)
-            self.assertEqual((status, out), (10, ""), err)
+            self.check_unknown(WITH_SESSION[name][0], "--pipe", text=lines)
         self.all_of([(name,) for name in WITH_SESSION], check)
         status, out, err = self.zksh(lambda c: c.stay(), "--pipe", text=b"create /a x\n")
         self.assertEqual((status, out), (3, ""), err)

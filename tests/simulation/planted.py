@@ -35,13 +35,14 @@ def apply(patch, to):
 def build_with(patch, build, to):
     """The simulation with this fault."""
     apply(patch, to)
-    sources = [root / name for name in patched_files(patch)]
+    sources = {root / name for name in patched_files(patch)}
     link = subprocess.check_output(['ninja', '-C', build, '-t', 'commands', 'tests/simulation'], text=True)
     link = shlex.split(link.splitlines()[-1].removeprefix(': && ').removesuffix(' && :'))
     for one in json.loads((build / 'compile_commands.json').read_text()):
         source = pathlib.Path(one['directory'], one['file']).resolve()
         if source not in sources:
             continue
+        sources.remove(source)
         inside = source.relative_to(root)
         command = shlex.split(one['command'])
         object_file = to / (str(inside).replace('/', '_') + '.o')
@@ -52,6 +53,8 @@ def build_with(patch, build, to):
         if original in link:
             link.remove(original)
         link.insert(link.index('-o'), str(object_file))  # before the library, whose own is then not needed
+    if sources:
+        sys.exit(f"{build} compiles {', '.join(map(str, sources))} together with others, or not at all: it needs -DZKSH_UNITY=OFF")
     program = to / 'simulation'
     link[link.index('-o') + 1] = str(program)
     subprocess.run(link, cwd=build, check=True)

@@ -694,7 +694,12 @@ class Run {
     const auto troubles_before = troubles(host);
     const bool waits = session.current_state() == zksh::SessionState::Connected &&
                        (!leaves || judge_.has_ephemerals(id));
-    leaves ? session.leave() : session.close();
+    if (leaves) {
+      session.begin_close();  // as at the end of a script
+      session.leave();
+    } else {
+      session.close();
+    }
     judge_.note(fmt::format("{} has closed its session 0x{:x}", who, id));
     constexpr Time patience = 1400 * millisecond;  // it waits for 1.5 s at most
     if (!waits || now() - began >= patience) return;

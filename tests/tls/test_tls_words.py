@@ -11,6 +11,7 @@ from broken_server import BrokenServer
 from waiting import readable, wait_until
 
 SERVLET_API = "/usr/share/java/servlet-api.jar"
+RUOK = ("4lw", "-t", "30s", "ruok")  # the first answer of an AdminServer takes long on a busy machine
 CONF = "clientPort=1\nsecureClientPort={}\nserverId=1\n"
 
 
@@ -167,18 +168,18 @@ class AdminServers(TlsCase):
     def test_with_tls_alone(self):
         options, port = self.serves(**{"admin.portUnification": "true", "admin.forceHttps": "true"})
         for where in (str(port), f"https://:{port}", f"https://127.0.0.1:{port}/"):
-            self.assertEqual("imok", self.works(*options, where, "4lw", "ruok").strip())
-        self.fails(1, f"(127.0.0.1:{port}: it does not speak plain HTTP;", *options, f"http://:{port}", "4lw", "ruok")
+            self.assertEqual("imok", self.works(*options, where, *RUOK).strip())
+        self.fails(1, f"(127.0.0.1:{port}: it does not speak plain HTTP;", *options, f"http://:{port}", *RUOK)
         options[3] = Authority(self.directory, "stranger").certificate
-        self.fails(3, "certificate is refused", *options, str(port), "4lw", "ruok")
+        self.fails(3, "certificate is refused", *options, str(port), *RUOK)
 
     def test_without_tls(self):
         options, port = self.serves()
         address = f"127.0.0.1:{port}"
         self.fails(1, f"({address}: TLS: the server does not talk TLS on this port; --admin-server http://{address} asks it without TLS;",
-                   *options, str(port), "4lw", "ruok")
+                   *options, str(port), *RUOK)
         for where in (f"http://:{port}", f"http://{address}/"):
-            self.assertEqual("imok", self.works(*options, where, "4lw", "ruok").strip())
+            self.assertEqual("imok", self.works(*options, where, *RUOK).strip())
 
     def test_tls_that_is_off(self):
         self.fails(2, "admin-server: https:// needs TLS for the servers, too (--tls)", "-s", "127.0.0.1:1", "--admin-server", "https://:8080",
