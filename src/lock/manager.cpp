@@ -361,6 +361,13 @@ void LockManager::close(std::chrono::milliseconds patience) {
   }
 }
 
+void LockManager::await_loss_commands() const {
+  monitor_.wait({}, [&](const Monitor::Held& held) {
+    return std::ranges::none_of(
+        locks_(held), [&](const auto& lock) { return lock->loss_command_.running(held); });
+  });
+}
+
 /// Waiters are woken through the Monitor; only this thread runs the tasks.
 void LockManager::serve(const std::stop_token& stop) {
   std::vector<std::shared_ptr<Lock>> ready;

@@ -61,6 +61,9 @@ class LockManager {
   /// Releases all locks and reports that. Blocks for at most `patience`; the session's end does the
   /// rest. Call before closing the client.
   void close(std::chrono::milliseconds patience);
+  /// Blocks until the commands for lost locks have ended (LossCommand), and have said why they
+  /// could not run.
+  void await_loss_commands() const;
 
   /// Prints a line for the user; never blocks.
   void say(const std::string& line) const { reporter_.say(line); }

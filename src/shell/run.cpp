@@ -734,6 +734,7 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
     leave_session(base, session, result);
   }
   session.leave();
+  locks.await_loss_commands();
   if (programs) programs->close();
   base.printer.flush([&](int fd) { return base.loop.await_writable(fd); });
   return result;

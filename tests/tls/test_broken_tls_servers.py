@@ -28,10 +28,12 @@ class BrokenTlsServers(test_broken_servers.BrokenServers, OverTls):
 class TlsDescriptors(test_descriptors.Descriptors, OverTls):
     def test_more_descriptors_than_select_takes(self):
         """The C client would select on a socket during a handshake of its own."""
+        # A descriptor that zksh was started with stays, and its own come after it.
+        script = 'ulimit -n 4096; exec "$@" ' + " ".join(f"{number}</dev/null" for number in range(3, 1100))
         with BrokenServer(lambda c: (c.greet(timeout=30000), c.serve()), self.tls) as server:
-            done = subprocess.run(["bash", "-c", 'ulimit -n 4096; exec "$@"', "bash", *self.program, "-s", server.address, "contend",
-                                   "-n", "1200", "--sessions", "1200", "/c"], capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(75, done.returncode, done.stderr)
+            done = subprocess.run(["bash", "-c", script, "bash", *self.program, "-s", server.address, "-c", "get /a"],
+                                  capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((0, "x\n", ""), (done.returncode, done.stdout, done.stderr))
 
 
 if __name__ == "__main__":
