@@ -95,7 +95,7 @@ void print_answer(Context& cx, const MemberAnswers& member, bool several) {
 
 std::optional<std::string> problem_of(const std::string& word, const MemberAnswers& member) {
   if (member.answers.empty()) return "its client address is not known (use `4lw WORD HOST:PORT`)";
-  // The word is answered all the same.
+  // That is an answer to the word, too.
   if (is_not_serving(member.answers.front().text)) return std::nullopt;
   return no_answer(word, member.answers.front());
 }

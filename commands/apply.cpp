@@ -102,7 +102,7 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
     else if (a.verbose)
       print_change(cx, change);
   };
-  // Also in a rehearsal, in which other lines would not be true.
+  // Also printed in a rehearsal, where other lines would not be true.
   plan.conflict = [&cx, reported = 0](const std::string& sentence) mutable {
     constexpr int most = 20;
     if (++reported <= most) cx.out.err_line_regardless(cx.out.shown_in_error(sentence));
@@ -132,7 +132,7 @@ bool confirmed(Context& cx, const Args& a, const std::string& name) {
                       removed == 1 ? " is" : "s are", removed == 1 ? "it" : "them"));
 }
 
-/// Without a name, what a program pipes or redirects to zksh.
+/// The file to read; if none is named, what a program pipes or redirects to zksh.
 std::string file_name(const Context& cx, const Args& a) {
   if (a.file) return *a.file;
   const bool own_input = cx.input == Input::Arguments || cx.input == Input::Text;

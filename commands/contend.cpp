@@ -74,12 +74,12 @@ void declare(Options& o, Args& a) {
 }
 
 constexpr std::int64_t most_contenders =
-    2'000;  // each lists all others at once, which a server must hold
+    2'000;  // each lists all others at once, and a server must hold the answers
 constexpr std::int64_t most_rounds = 10'000'000;
 constexpr std::int64_t most_sessions = 10'000;
 /// Less than the 60 connections that a server accepts from one address.
 constexpr std::size_t usual_sessions = 50;
-/// Of a drawing, which should fit on a screen with the table.
+/// The rows of a drawing, which should fit on a screen with the table.
 constexpr std::size_t most_rows = 20;
 
 std::size_t count_of(const std::optional<std::int64_t>& given, std::int64_t otherwise,
@@ -136,7 +136,7 @@ void make_parent(Context& cx, const ContentionPlan& plan) {
 
 /// Prints each warning once, however many contenders report it, and with `verbose` every step.
 ContentionReport report_to(Context& cx, bool verbose) {
-  // Also works while they leave the queue after Ctrl-C.
+  // Also prints while the contenders leave the queue after Ctrl-C.
   const auto say = [&cx](std::size_t contender, const std::string& text) {
     cx.out.err_line_regardless(fmt::format("#{} {}", contender + 1, cx.out.shown_in_error(text)));
   };

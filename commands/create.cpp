@@ -72,12 +72,12 @@ std::int64_t checked_ttl(const Context& cx, const Args& a) {
 }
 
 /// Names the missing parent, for a person who reads that the node to be created does not exist.
-/// Piped input and what runs in the place of zkCli get zkCli's words.
+/// Piped input, and a zksh in the place of zkCli, get zkCli's words.
 void name_missing_parent(const Context& cx, const ZkError& error) {
   const bool as_zkcli = cx.input == Input::Pipe || cx.services.settings.drop_in;
   if (error.code() != code::no_node || as_zkcli || cx.out.json()) return;
   const ZkError missing(error.code(), std::string(parent_path(error.path())));
-  if (missing.path() == "/") throw ZkError(missing);  // the chroot's: -p would not help
+  if (missing.path() == "/") throw ZkError(missing);  // the chroot is missing: -p would not help
   throw ZkError(missing, " (`create -p` creates the parents, too)");
 }
 

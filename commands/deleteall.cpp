@@ -208,7 +208,7 @@ int run(Context& cx, const Args& a) {
   failures.note(each_node(cx, paths, [&](const std::string& path) {
     return remove_all_below(cx, path, batch, limits, total);
   }));
-  // Confirm the end of work that took long or was asked about, as it was counted then.
+  // Confirm with a count the end of work that took long or was asked about: a count was shown then.
   const bool told = failures.first() != status::ok && paths.size() == 1;
   if (total.removed > 1 && !cx.out.json() && (asks || total.shown) && !told)
     cx.out.err_line("{} nodes deleted", total.removed);

@@ -103,7 +103,7 @@ std::optional<std::string> refusal(Context& cx, const std::vector<std::string>& 
                      .nodes = paths.size()});
 }
 
-/// Without conditions, or with a pattern that fits too much, they would be among what is found.
+/// Without conditions, or with too wide a pattern, the roots would be among what is found.
 void refuse_roots(const std::vector<std::string>& paths) {
   for (const auto& path : paths)
     if (path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/"))
@@ -191,7 +191,7 @@ int act(Context& cx, const Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  // As find(1) has it, the command would be several words.
+  // In find(1), the command is several words.
   if ((a.exec || a.ok) &&
       (std::ranges::count(a.walk.tops, "{}") > 0 || std::ranges::count(a.walk.tops, ";") > 0))
     throw ValueError("the command of -exec or -ok must be one word: -exec 'get {}'");

@@ -62,7 +62,7 @@ void print_paths(Context& cx, std::vector<std::string> paths) {
 
 int run(Context& cx, const Args& a) {
   const auto prefix = cx.resolve(a.prefix.value_or("/"));
-  // zkCli's errors do not name it.
+  // zkCli's errors do not name the path.
   const auto named = cx.services.settings.drop_in ? "" : prefix;
   cx.client.learn_server(named, cx.stop);
   const auto asked = cx.client.ask(

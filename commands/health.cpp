@@ -105,7 +105,7 @@ void print_verdict(Context& cx, const Health& health) {
   for (const auto& note : health.notes) print_prose(cx.out, "note: {}", cx.out.shown(note));
 }
 
-/// "0x1000, 0x1001 and 7 more"; with a colon before it. Empty for none.
+/// ": 0x1000, 0x1001, 0x1002 and 7 more"; empty for none.
 std::string sessions_text(const std::vector<std::int64_t>& sessions) {
   constexpr std::size_t most = 3;
   if (sessions.empty()) return {};
@@ -117,8 +117,8 @@ std::string sessions_text(const std::vector<std::int64_t>& sessions) {
       sessions.size() > most ? fmt::format(" and {} more", sessions.size() - most) : "");
 }
 
-/// Checks that were not possible for the same reason share a line, whatever the servers: what is
-/// in parentheses differs between these.
+/// Checks that were not possible for the same reason share a line, whatever the servers. What a
+/// reason has in parentheses differs between servers, and is not compared.
 void print_unchecked(Context& cx, const DeepHealth& deep) {
   struct Reason {
     std::string text;  ///< whole

@@ -30,7 +30,7 @@ std::size_t wanted(const std::optional<std::string>& count, Input input) {
   return static_cast<std::size_t>(parse_number(*count, "count", 1, INT32_MAX));
 }
 
-/// The number by which `redo` takes a line; nullopt: it is of another run, or had a secret.
+/// The number by which `redo` finds a line; nullopt: it is from another run, or had a secret.
 std::optional<std::size_t> number_of(const LineHistory& history, const std::string& line) {
   for (auto number = history.next(); number > history.first(); --number)
     if (const auto& one = history.at(number - 1); one.text == line && !one.masked)

@@ -180,7 +180,7 @@ int show(Context& cx, const std::string& path, const Args& a) {
   return status::ok;
 }
 
-/// Several, with a blank line between pictures.
+/// Shows several locks, with a blank line between pictures.
 template <class Show>
 int show_each(Context& cx, const std::vector<std::string>& paths, Show&& show_one) {
   if (paths.size() == 1) return show_one(paths.front());

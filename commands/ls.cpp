@@ -51,7 +51,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The nodes to list; by default the current node.", false);
 }
 
-/// The children, with their Stats, in the order that is wanted.
+/// The children, with their Stats, in the requested order.
 std::vector<TreeNode> children_with_stats(Context& cx, const std::string& path, const Args& a) {
   std::vector<TreeNode> children;
   const auto enter = [&](TreeNode& node) {
@@ -82,7 +82,7 @@ std::vector<std::string> cells_of(const TreeNode& node, bool for_people, bool hu
 
 enum Column : std::uint8_t { Version, Size, Children, Written, Owner, Name };
 
-/// Where the terminal is too narrow, leaves columns out, but not the one that the order is by.
+/// If the terminal is too narrow, leaves columns out, but not the one that the rows are sorted by.
 std::vector<std::string> fitting_lines(ColumnTable& table, const Args& a, std::size_t columns) {
   constexpr std::size_t least_name = 28;  // a contender's, with a short guid
   table.set_elastic(Name, ColumnTable::Cut::Middle);

@@ -55,8 +55,8 @@ std::size_t size_of(const FoundNode& node, const std::string& source, const std:
   return bytes;
 }
 
-/// All nodes of the source; nullopt if there are too many for a transaction. Throws if there is no
-/// place for them.
+/// All nodes of the source; nullopt if they are too large for a transaction. Throws if the target
+/// exists, or has no parent.
 std::optional<std::vector<FoundNode>> read_small(Context& cx, const Args& a,
                                                  const std::string& source,
                                                  const std::string& target) {

@@ -106,7 +106,7 @@ int rehearse(Context& cx, const Reconfiguration& change) {
   return status::ok;
 }
 
-/// The servers' own words tell nothing of it.
+/// Adds the reason, which the servers' own words do not tell.
 ZkError explained(Context& cx, const ZkError& error, const Reconfiguration& change) {
   if (cx.input == Input::Pipe) return error;
   if (error.code() == code::reconfig_disabled)
@@ -123,7 +123,7 @@ ZkError explained(Context& cx, const ZkError& error, const Reconfiguration& chan
 
 int run(Context& cx, const Args& a) {
   const auto change = requested(a);
-  // zkCli's errors do not name it.
+  // zkCli's errors do not name the path.
   require_newer(cx.client, cx.services.settings.drop_in ? "" : "/zookeeper/config", "reconfig",
                 cx.stop);
   if (cx.rehearsal) return rehearse(cx, change);

@@ -40,7 +40,7 @@ Record<Sandbox::Server> server_record() {
       {"serverId", &Server::number, {.title = "server"}},
       {"server", &Server::address, {.title = "address"}},
       {"state", state},
-      // As wide as the longest, so that lists of several moments agree.
+      // As wide as the longest, so that lists printed at different times line up.
       {{},
        [state](const Server& server) { return fmt::format("{:<9}", state(server)); },
        {.title = "state", .plain = false}},
@@ -49,7 +49,7 @@ Record<Sandbox::Server> server_record() {
   };
 }
 
-/// `places`: also where the data are, which a column of paths would push over 80 columns.
+/// `places`: also where the data are, below the table: a column of paths would exceed 80 columns.
 void show(Context& cx, const Sandbox& sandbox, bool places) {
   const auto servers = sandbox.status();
   if (cx.out.json() || cx.out.plain()) return print_rows(cx.out, "", server_record(), servers);

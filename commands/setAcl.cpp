@@ -106,7 +106,7 @@ void set_all(Context& cx, const std::string& top, const WorkLimits& limits, Node
   }
 }
 
-/// Asks as deleteall does: an ACL may shut everybody out, and none of the old ones comes back.
+/// Asks as deleteall does: an ACL may shut everybody out, and the old ones cannot be restored.
 /// Returns why nothing is changed, or nullopt to go on.
 std::optional<std::string> refusal(Context& cx, const Args& a, const std::string& top) {
   if (!a.recursive || !needs_confirmation(cx, a.yes)) return std::nullopt;

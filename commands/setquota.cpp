@@ -127,7 +127,7 @@ void warn(Context& cx, std::string_view what, std::int64_t used) {
                 used);
 }
 
-/// Whether one of these limits is on `what`. zkCli warns of others, too.
+/// Whether one of these limits is on `what`. zkCli warns about others, too.
 bool limits_it(const Context& cx, const std::map<std::string_view, std::int64_t>& values,
                std::string_view what) {
   return cx.input != Input::Terminal || values.contains(what) ||

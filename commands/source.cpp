@@ -18,7 +18,7 @@ void declare(Options& o, Args& a) {
   o.file("file", a.file, "The file.");
 }
 
-/// How many files are read by each other: one that reads itself must not end zksh.
+/// How deeply `source` commands are nested: a file that reads itself must not crash zksh.
 thread_local int nesting = 0;
 constexpr int deepest = 20;
 

@@ -103,7 +103,7 @@ TransactionFilter filter_of(const Context& cx, const Args& a) {
   return TransactionFilter(std::move(criteria));
 }
 
-/// The number of lines that -n wants.
+/// The number of lines that -n requests.
 std::size_t last_of(const Args& a, std::size_t usual) {
   if (a.last && *a.last < 1) throw ValueError("--last must be at least 1");
   return a.last ? static_cast<std::size_t>(*a.last) : usual;
@@ -251,7 +251,7 @@ std::string beginning_of(std::string_view path, std::size_t depth) {
   return std::string(path.substr(0, end));
 }
 
-/// The row that counts an event of no node. No path begins with a parenthesis.
+/// The row for events that concern no node. No path begins with a parenthesis.
 std::string_view row_of(TxnEvent event) {
   return event == TxnEvent::Error     ? "(failed requests)"
          : event == TxnEvent::Unknown ? "(unknown)"
@@ -527,7 +527,7 @@ int run_check(Context& cx, const DataFiles& files) {
 void require_used(const Args& a) {
   const std::string_view how = a.check ? "--check" : a.locks ? "--locks" : a.by ? "--by" : "";
   if (how.empty()) return;
-  const bool selects = a.check;  // only all of the files can be checked
+  const bool selects = a.check;  // files can only be checked as a whole
   for (const auto& [given, name] : {std::pair(a.data, "--data"),
                                     {a.errors, "--errors"},
                                     {a.ops.has_value() && !a.by, "--op"},

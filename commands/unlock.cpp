@@ -102,7 +102,7 @@ int run(Context& cx, const Args& a) {
   const auto note = [&](int result) {
     if (first_failure == status::ok) first_failure = result;
   };
-  // That one was lost does not keep the others.
+  // If one was lost, the others are released nevertheless.
   const auto each = [&](auto&& work) {
     try {
       note(work());

@@ -53,7 +53,7 @@ NodeCondition condition_of(const Args& a) {
           }};
 }
 
-/// The node's state when the time was over.
+/// The node's state when the time was up.
 std::string unmet(const Args& a, const NodeState& node) {
   if (!node.known) return "its state is unknown, since no server answers";
   if (!node.stat) return "it does not exist";

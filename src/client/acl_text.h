@@ -13,18 +13,18 @@ namespace zksh {
 struct ParsedAcl {
   Acl acl;                              ///< empty if no entry is valid
   std::vector<std::string> complaints;  ///< for stderr, one per line, in the order of the text
-  std::vector<std::string> misspelt;    ///< the entries that have unknown letters, whole
+  std::vector<std::string> misspelt;    ///< the whole entries that have unknown letters
 };
 
 /// Parses "scheme:id:perms,…" as AclParser of ZooKeeper 3.8.0 does: skips what is invalid, with a
 /// complaint, down to single letters other than r, w, c, d and a. An id may contain colons.
 ParsedAcl parse_acl(std::string_view text);
 
-/// Why nobody can ever meet an entry that servers accept, and what would be right: it grants no
-/// permission, or its id is none of the scheme's. nullopt if it may be met. Names no secret.
+/// Why an entry that servers accept can never match anybody, and what would be right: it grants no
+/// permission, or its id is not one of the scheme's. nullopt if it can match. Names no secret.
 std::optional<std::string> acl_flaw(const AclEntry& entry);
 
-/// Whether an address is that of an entry's id of the scheme ip: "10.0.0.1", or "10.0.0.0/8".
+/// Whether an address matches an entry's id of the scheme ip: "10.0.0.1", or "10.0.0.0/8".
 bool is_in_network(std::string_view address, std::string_view id);
 
 /// The permission mask of `text`, letters of "rwcda"; nullopt if it is empty or has any other

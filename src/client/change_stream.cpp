@@ -73,7 +73,7 @@ bool ChangeStream::set_up(const std::stop_token& stop) {
   }
   if (!read(stop)) return false;
   for (auto& node : std::exchange(due_, {})) keep(node.path, std::move(node.found));
-  // A survey goes on with the next connection, which begins with other watches.
+  // A survey goes on after a lost connection, but the watches that were set end with it.
   return !client_.monitor().with_lock([&](const Monitor::Held& held) {
     return std::ranges::any_of(
         (*mailbox_)(held), [](const Event& event) { return event.type == Event::Type::Session; });
@@ -174,7 +174,7 @@ void ChangeStream::follow_session(SessionState state, std::int64_t zxid,
 }
 
 /// Reports what has changed since the last call; if the connection is lost meanwhile, the next call
-/// does so. `missed`: there was none for a while.
+/// does so. `missed`: there was no connection for a while.
 void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
                             const std::stop_token& stop) {
   if (options_.recursive) {
@@ -191,7 +191,7 @@ void ChangeStream::catch_up(bool missed, std::vector<NodeChange>& changes,
 }
 
 /// After a gap: which nodes of the subtrees are not as they were. Returns false if the connection
-/// was lost meanwhile. What reads a subtree gives up after a while; this does not.
+/// was lost meanwhile. A survey gives up after a while; this does not.
 bool ChangeStream::note_differences(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds pause{200};
   std::map<std::string, Stat> now;
@@ -208,7 +208,7 @@ bool ChangeStream::note_differences(const std::stop_token& stop) {
       return false;
     if (stop.stop_requested()) throw Cancelled();
   }
-  // Nodes were deleted before those above them. What may no longer be listed may still be there.
+  // Nodes were deleted before their parents. What may no longer be listed may still be there.
   for (auto node = known_.end(); node != known_.begin();)
     if (--node; !now.contains(node->first)) due_.push_back({.path = node->first});
   std::vector<std::pair<std::int64_t, std::string>> changed;
@@ -330,7 +330,7 @@ void ChangeStream::compare(Due node, bool missed, std::vector<NodeChange>& chang
   if (known && (!found || known->stat.czxid != found->stat.czxid)) {
     if (node.event == Event::Type::DataChanged)
       add({.type = Type::Changed, .before = known->stat, .old_value = known->value});
-    if (!known->children.empty())  // they went first
+    if (!known->children.empty())  // these were deleted first
       add({.type = Type::Children, .before = known->stat, .removed = std::move(known->children)});
     add({.type = Type::Deleted, .before = known->stat, .old_value = std::move(known->value)});
     known = nullptr;

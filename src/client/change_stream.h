@@ -56,9 +56,9 @@ struct NodeChange {
 /// replaced by a new one, a change of type Gap comes first, then what was missed.
 ///
 /// Subtrees are followed with the server's persistent watches (NodeWatches), which servers have
-/// from 3.6 on. Without values, each event is a change, nothing is kept, and so what was before is
-/// not known, nor which nodes were deleted during a gap: their parent's list has changed. Each node
-/// is read after its event, and may have changed again by then.
+/// from 3.6 on. Without values, each event is a change, and nothing is kept: so it is not known
+/// what was there before, nor which nodes were deleted during a gap, only that their parent's list
+/// has changed. Each node is read after its event, and may have changed again by then.
 ///
 /// Single nodes are followed with one-shot watches, which all servers have. There, and with values,
 /// what was read is kept, and a change is what differs from it: several writes between two reads

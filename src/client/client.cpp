@@ -22,7 +22,7 @@ Pending<T> unimplemented() {
 
 }  // namespace
 
-/// Whether a read that failed with this code is to be sent again; if so, once it can be.
+/// Whether a read that failed with this code is to be sent again; if so, returns once it can be.
 bool Client::await_repeat(int code, const std::string& path, Clock::time_point last_answer,
                           const std::stop_token& stop) {
   if (!is_repeatable_failure(code)) return false;

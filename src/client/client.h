@@ -40,11 +40,11 @@ struct OpenWatches {
 /// A ZooKeeper client with at most one session.
 ///
 /// The `start_*` members send a request and return at once; they may be called from any thread.
-/// Requests of one thread reach the server in order. They do not even wait for a connection: call
-/// `await_connection` first. They do not throw the codes of answers. The blocking members (`get`,
-/// `set`, …) wait for the connection, send, wait for the answer, and throw ZkError for any code
-/// other than ok, Cancelled when `stop` is requested. Those that only read send the request again
-/// if the connection is lost before the answer arrives (`insist`).
+/// The requests of one thread reach the server in order. These members do not even wait for a
+/// connection: call `await_connection` first. An answer's code is returned, not thrown. The
+/// blocking members (`get`, `set`, …) wait for the connection, send, wait for the answer, and throw
+/// ZkError for any code other than ok, Cancelled when `stop` is requested. Those that only read
+/// send the request again if the connection is lost before the answer arrives (`insist`).
 class Client {
  public:
   Client() = default;
@@ -85,7 +85,7 @@ class Client {
   /// ZkError{session_expired, auth_failed, invalid_state} if the session is over; Cancelled.
   virtual void await_connection(const std::string& path, const std::stop_token& stop) = 0;
   virtual SessionState state(const Monitor::Held& held) = 0;
-  /// Whether there is no session, nor one being opened: requests of the previous one ended with it.
+  /// Whether there is no session, not even one that connects: the last one's requests have ended.
   virtual bool between_sessions(const Monitor::Held& /*held*/) { return false; }
   SessionState current_state() {
     return monitor().with_lock([&](const Monitor::Held& held) { return state(held); });
@@ -117,7 +117,7 @@ class Client {
   /// The time before which no server can expire the session. Requests extend it as described in
   /// session_lease.h.
   virtual Lease lease() = 0;
-  /// The end of that, for conditions: true after an answer that extends it.
+  /// The end of the lease, for conditions: it is up to date after an answer that extends it.
   virtual BootClock::time_point lease_end(const Monitor::Held& held) = 0;
   /// Whether at least `reserve` of the lease will always be left, if from now on requests are sent
   /// as LeaseRenewal says for a holder, and are answered in time (LeaseRenewal::longest_answer).
@@ -149,8 +149,8 @@ class Client {
   }
   /// The same with a request for each read; `watch` is set on the lists of children.
   Reads read_singly(const std::vector<ReadOp>& ops, const Watch& watch);
-  // The code of these is unimplemented, and nothing is sent, unless the server is known to support
-  // them (learn_server). By default, none does.
+  // These fail with code unimplemented, and send nothing, unless the server is known to support
+  // them (learn_server). The default implementations always do.
   /// The paths of this session's ephemerals that begin with `prefix`, which is a path or the
   /// beginning of one (3.6).
   virtual Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix);
@@ -159,13 +159,13 @@ class Client {
   /// The identities of the session, as the server knows them (3.7).
   virtual Pending<std::vector<Identity>> start_who_am_i();
   /// Has the server report the changes of a node, which need not exist, or of a subtree, into the
-  /// mailbox as they happen (3.6), until the connection is lost. Replaces the mode of a watch that
-  /// reports there. The answer is the zxid from which on changes are reported: all later ones.
-  /// Unimplemented also if the server cannot keep this mode beside that of another watch on the
+  /// mailbox as they happen (3.6), until the connection is lost. Changes the mode of a watch on the
+  /// node that already reports there. The answer is a zxid: all changes after it are reported.
+  /// Also unimplemented if the server cannot keep this mode beside that of another watch on the
   /// node (before 3.9).
   virtual Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
                                                 const Mailbox& mailbox);
-  /// Ends it; code no_watcher if there is none. Watches of others on the node stay.
+  /// Ends such a watch; code no_watcher if there is none. Watches of others on the node stay.
   virtual Pending<Nothing> start_end_watch(const std::string& path, const Mailbox& mailbox);
   /// The greatest zxid that the session's servers have shown it: the events of changes up to it
   /// have arrived. 0 if there is no session.
@@ -211,9 +211,9 @@ class Client {
   Node get(const std::string& path, const Watch& watch, const std::stop_token& stop);
   Children children(const std::string& path, const Watch& watch, const std::stop_token& stop);
   NodeAcl get_acl(const std::string& path, const std::stop_token& stop);
-  /// The ACL is set. The outcome is that of the Stat's read behind it: no_auth if the server no
-  /// longer shows it (since 3.9, to sessions without read permission), no_node if somebody has
-  /// deleted the node since, connection_loss, and so on.
+  /// When this returns, the ACL is set. The outcome is that of the read of the Stat that follows:
+  /// no_auth if the server no longer shows it (since 3.9, to sessions without read permission),
+  /// no_node if somebody has deleted the node since, connection_loss, and so on.
   Outcome<Stat> set_acl(const std::string& path, const Acl& acl, std::int32_t version,
                         const std::stop_token& stop);
   /// Throws ZkError{auth_failed} if the server refuses it, after the session's event.

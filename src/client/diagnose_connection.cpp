@@ -141,7 +141,7 @@ std::string refusal_by_all(const ConnectString& servers) {
 namespace {
 
 /// The connect string that was meant, if its chroot follows each server instead of the last one:
-/// "a,b/ch" for "a/ch,b/ch". nullopt if there is no second one.
+/// "a,b/ch" for "a/ch,b/ch". nullopt if no server follows the first chroot, or chroots differ.
 std::optional<std::string> with_one_chroot(const std::string& server) {
   if (server.find(',', server.find('/')) == std::string::npos) return std::nullopt;
   std::string servers;

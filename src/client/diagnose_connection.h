@@ -1,5 +1,5 @@
-// diagnose_connection: tells the user why servers cannot be connected to, or show no node: a
-// missing chroot.
+// diagnose_connection: tells the user why servers cannot be connected to, or that the chroot is
+// missing.
 #pragma once
 
 #include "client/connect_string.h"

@@ -33,7 +33,7 @@ struct Exchange {
   std::vector<SocketAddress> addresses;
   std::size_t next_address = 0;
   Fd socket{};
-  Clock::time_point accept_by{};  ///< until when this address may take to accept the connection
+  Clock::time_point accept_by{};  ///< by when this address must accept the connection
   int turned_away = 0;            ///< how often the server closed the connection without an answer
   bool accepted = false;
   std::unique_ptr<TlsConnection> tls{};
@@ -101,7 +101,7 @@ bool push(Exchange& exchange) {
   return true;
 }
 
-/// Begins on a connection that is made, unless that has failed.
+/// Sends the question on a new connection, unless that has failed; then tries the next address.
 void begin(Exchange& exchange, const AskLimits& limits) {
   const auto& [server, word, tls, names] = exchange.question;
   exchange.output = tls ? "" : word;

@@ -16,7 +16,7 @@ constexpr const char* too_many =
 
 }  // namespace
 
-/// `take` makes the answer's value of the result.
+/// `take` makes the answer's value from the result.
 template <class T, class Take>
 Pending<T> JointReads::collect(ReadOp op, const Watch& watch, Take take) {
   if (watch.is_set()) throw ValueError("a read in a transaction cannot set a watch");
@@ -62,7 +62,7 @@ Reads JointReads::start_reads(const std::vector<ReadOp>& ops) {
   return inner().start_reads(ops);
 }
 
-/// The server makes the whole answer in memory, several times: what is too large would end it.
+/// The server makes the whole answer in memory, several times: one that is too large would kill it.
 void JointReads::refuse_large(const std::stop_token& stop) {
   constexpr std::size_t most_reads = 500;
   constexpr std::size_t few = 4;  // a node has a mebibyte at most

@@ -25,7 +25,7 @@ class JointReads final : public ForwardingClient {
 
   /// The number of reads that were collected.
   std::size_t size() const { return ops_.size(); }
-  /// Answers them. Blocks until the server has, also over lost connections. Throws ZkError,
+  /// Has the server answer them. Blocks until it has, also across lost connections. Throws ZkError,
   /// Cancelled, and Error if the server cannot (before 3.6), or the answer would be too large.
   void read(const std::stop_token& stop);
 

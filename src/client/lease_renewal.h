@@ -11,12 +11,12 @@ namespace zksh {
 /// A decision maker: it is given the time and what was sent, and does nothing itself. Used by one
 /// thread. session_lease.h describes what the requests prove, and how much lease they leave.
 ///
-/// With T for the session timeout: who waits in a queue sends a read each T/12, and no
-/// transactions, so that the checks after its turn prove something recent; any other session does
-/// so while it is idle. Who is about to hold the lock sends two checks, the second after the answer
-/// to the first or T/24 after it, and then one each T/24 until the lease suffices. Who holds it
-/// sends a check each T/12, the first after half of that, and a read halfway between two of them.
-/// None of these waits for the answer to the one before: servers may be far away.
+/// With T for the session timeout: a contender that waits in a queue sends a read every T/12, and
+/// no transactions, so that the checks after its turn prove something recent; any other session
+/// does so while it is idle. A contender that is about to hold the lock sends two checks, the
+/// second after the answer to the first or T/24 after it, and then one every T/24 until the lease
+/// suffices. A holder sends a check every T/12, the first after half of that, and a read halfway
+/// between two of them. None of these waits for the previous answer: servers may be far away.
 class LeaseRenewal {
  public:
   using Time = BootClock::time_point;
@@ -29,7 +29,7 @@ class LeaseRenewal {
     Check,  ///< a transaction that checks the lock's nodes, and changes nothing
   };
 
-  /// While all answers take no longer than this, a program under a lock runs on. `round_trip` is
+  /// While no answer takes longer than this, a program under a lock keeps running. `round_trip` is
   /// the shortest time in which the server has answered.
   static constexpr Duration longest_answer(Duration timeout, Duration round_trip) {
     return std::max(timeout / 16, round_trip + timeout / 50);

@@ -14,7 +14,7 @@ class Client;
 bool is_pattern(std::string_view path);
 
 /// The nodes that match an absolute path, in byte order. Each name in the path is a pattern for
-/// fnmatch(3); a backslash quotes the next character. A node whose own name is no pattern is
+/// fnmatch(3); a backslash quotes the next character. A node whose own name is not a pattern is
 /// returned only if it exists. Nodes that vanish meanwhile or may not be listed match nothing.
 /// Lists many parents at once. Blocks; throws ZkError, Cancelled.
 std::vector<std::string> matching_nodes(Client& client, const std::string& pattern,

@@ -80,7 +80,7 @@ void NodeWatches::note(const Event& event) {
       root->second.exists = event.type != Event::Type::Deleted;
     events_.push_back(event);
   } else if (!last || last->type != event.type || last->path != event.path) {
-    events_.push_back(event);  // zkCli tells it once if a persistent watch reports it, too
+    events_.push_back(event);  // as in zkCli, not what a persistent watch has just reported
   }
 }
 
@@ -143,8 +143,8 @@ int NodeWatches::try_to_set_again(const std::stop_token& stop) {
   }
 }
 
-/// Reports what has happened to a root, and below it, without a connection. A server that has seen
-/// less than this session has was restored: nothing is known of what it has, so all of it is new.
+/// Finds what happened to a root, and below it, while there was no connection. A server that has
+/// seen less than this session was restored: nothing is known of what it has, so all of it is new.
 void NodeWatches::find_missed(const std::string& path, Root& root, std::int64_t until,
                               const std::stop_token& stop) {
   const auto since = std::max(*since_, root.reported_until);

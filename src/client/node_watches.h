@@ -30,7 +30,7 @@ class MissedChanges {
     Stat stat{};
   };
 
-  /// Of the changes after `since`, up to `until`.
+  /// Finds the changes after `since`, up to `until`.
   MissedChanges(std::int64_t since, std::int64_t until) : since_(since), until_(until) {}
 
   /// Call for each node, before those below it.
@@ -67,15 +67,15 @@ using Survey = std::function<void(Client& client, const std::string& top, Missed
 /// Watches of nodes and subtrees that last as long as the session: a server of 3.6 or later reports
 /// each change, in order (Client::start_add_watch).
 ///
-/// It keeps nothing of what happens while there is no connection. So, once there is one again, the
-/// Stats of all watched nodes are read once, and tell what can be told (MissedChanges): in place of
-/// deletions below a recursive watch, the ChildrenChanged of the parent.
+/// The server keeps nothing of what happens while there is no connection. So, once there is one
+/// again, the Stats of all watched nodes are read once, and tell what they can (MissedChanges): of
+/// a deletion below a recursive watch, only the parent's ChildrenChanged.
 ///
 /// All members must be called on one thread.
 class NodeWatches {
  public:
   /// Events are delivered to `mailbox`, which must be used for nothing else; the owner passes them
-  /// to `note`. Without a survey, what was missed is told of the roots alone.
+  /// to `note`. Without a survey, missed changes are reported for the roots alone.
   NodeWatches(Client& client, Mailbox mailbox, Survey survey)
       : client_(client), mailbox_(std::move(mailbox)), survey_(std::move(survey)) {}
 
@@ -83,7 +83,7 @@ class NodeWatches {
   /// failed (unimplemented: with_version_for_watches): then the watches are as before. Blocks;
   /// throws Cancelled.
   int add(const std::string& path, WatchMode mode, const std::stop_token& stop);
-  /// The zxid after which the server reports changes to the watch of a node that it has.
+  /// The zxid after which the server reports changes of a node, which must be watched.
   std::int64_t watched_from(const std::string& path) const { return roots_.at(path).from; }
   /// False if the node has no watch in that mode (nullopt: any mode).
   bool remove(const std::string& path, std::optional<WatchMode> mode);

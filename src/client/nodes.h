@@ -64,7 +64,7 @@ struct Listing {
 struct ReadOp {
   enum class What {
     Value,  ///< value and Stat
-    Names,  ///< names of the children; the Stat only if it comes for nothing
+    Names,  ///< names of the children; the Stat only if it costs nothing extra
     // Servers cannot batch these; the value is read, too, and dropped.
     Listing,  ///< names of the children, and Stat; may not be permitted where Stat is
     Stat,

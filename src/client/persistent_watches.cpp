@@ -88,7 +88,7 @@ void PersistentWatches::serve(const std::stop_token& stop) {
       serve_once(watches, stop);
     } catch (const Cancelled&) {
       break;                                 // the shell exits
-    } catch (const std::exception& error) {  // of Error and the library, such as bad_alloc
+    } catch (const std::exception& error) {  // Error, or the library's, such as bad_alloc
       give_up(watches, error.what());
     }
   }

@@ -23,11 +23,12 @@ class ReadAhead {
   ReadAhead(Client& client, std::string path, Start start)
       : client_(client), path_(std::move(path)), start_(std::move(start)), sent_(start_()) {}
 
-  /// The outcome, whatever its code. Once. Blocks; throws Cancelled, and as await_reconnection.
+  /// The outcome, whatever its code. Call it once. Blocks; throws Cancelled, and as
+  /// await_reconnection.
   Outcome<T> outcome(const std::stop_token& stop) {
     return client_.get().insist(sent_, path_, start_, stop);
   }
-  /// The answer. Once. Blocks; throws as the blocking members of Client do.
+  /// The answer. Call it once. Blocks; throws as the blocking members of Client do.
   T answer(const std::stop_token& stop) {
     return client_.get().answer_of(sent_, path_, start_, stop);
   }

@@ -96,8 +96,8 @@ Pending<Created> Rehearsal::start_create(const CreateOp& op) {
   });
 }
 
-/// Answers a write of a node after reading that; `carry_out` returns its code if the node exists.
-/// Its Stat is null if it may not be read (since 3.9).
+/// Answers a write to a node after reading the node; `carry_out` returns the write's code if the
+/// node exists. It gets a null Stat if that may not be read (since 3.9).
 template <class T>
 Pending<T> Rehearsal::write_node(
     const std::string& path,

@@ -22,7 +22,7 @@ struct TlsSettings {
   bool verify = true;         ///< check the server's certificate and the name in it
   bool verify_name = true;    ///< check the name; only with `verify`
   bool must_revoke = false;   ///< `ca` must have revocation lists
-  bool tls12 = true;          ///< TLS 1.2 may be used; or else the next
+  bool tls12 = true;          ///< TLS 1.2 may be used; this or tls13 is set
   bool tls13 = true;
   std::vector<std::string> ciphers{};  ///< the suites, by their standard names; empty: OpenSSL's
 };

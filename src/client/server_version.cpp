@@ -1,4 +1,4 @@
-// Server version: what servers say of it, and refusals of what a server is too old for.
+// Server version: parses what servers report, and says what a server is too old for.
 #include "client/server_version.h"
 
 #include "client/client.h"

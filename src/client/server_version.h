@@ -1,4 +1,4 @@
-// Server version: what servers say of it, and refusals of what a server is too old for.
+// Server version: parses what servers report, and says what a server is too old for.
 #pragma once
 
 #include "client/zk_error.h"
@@ -20,7 +20,7 @@ struct ServerVersion {
     return std::tie(one.major, one.minor) < std::tie(other.major, other.minor);
   }
 };
-/// Of a text that begins with a version: "3.8.0", "3.10.0-SNAPSHOT"; not known if it does not.
+/// The version that a text begins with: "3.8.0", "3.10.0-SNAPSHOT"; not known if it does not.
 ServerVersion server_version_in(std::string_view text);
 
 /// Throws ZkError{unimplemented} if the connected server lacks the operations of ZooKeeper 3.5; the
@@ -29,7 +29,7 @@ ServerVersion server_version_in(std::string_view text);
 void require_newer(Client& client, const std::string& path, std::string_view what,
                    const std::stop_token& stop);
 
-/// The error of a persistent watch that was refused: if as unimplemented, with what is required,
+/// The error of a persistent watch that was refused; if it is unimplemented, with what is required
 /// and the server's version. May block for a second.
 ZkError with_version_for_watches(Client& client, const ZkError& error);
 

@@ -19,7 +19,7 @@ namespace task_detail {
 struct PromiseBase {
   std::exception_ptr error;
   std::coroutine_handle<> next;  ///< the coroutine that awaits this task
-  bool starting = false;         ///< it has not waited yet, and is called by that one
+  bool starting = false;         ///< it has not waited yet, and is being called by `next`
 
   struct ReturnToNext {
     bool await_ready() const noexcept { return false; }

@@ -59,7 +59,7 @@ namespace {
                                                                   each(a2i_IPADDRESS)              \
                                                                       each(d2i_PKCS12_bio)
 
-// NOLINTBEGIN(bugprone-macro-parentheses): a name that is declared has none.
+// NOLINTBEGIN(bugprone-macro-parentheses): a declared name takes no parentheses.
 struct OpenSsl {
 #define ZKSH_DECLARE(name) decltype(&::name) name = nullptr;
   ZKSH_OPEN_SSL(ZKSH_DECLARE)
@@ -71,7 +71,7 @@ struct OpenSsl {
 /// package, if it is not installed. From any thread.
 const OpenSsl& open_ssl() {
   static const OpenSsl functions = [] {
-    // libssl brings libcrypto, whose functions it finds, too.
+    // libssl loads libcrypto, whose functions are then found, too.
     SharedLibrary library(fmt::format("libssl.so.{}", OPENSSL_SHLIB_VERSION).c_str());
     OpenSsl found;
 #define ZKSH_FIND(name) ZKSH_FIND_IN(library, found, name);
@@ -172,8 +172,8 @@ class Pkcs12 {
   X509* other(int i) const { return static_cast<X509*>(ssl_.OPENSSL_sk_value(stack(), i)); }
 
  private:
-  /// Whether parsing has failed for that. The password was right then: the authentication code over
-  /// all is checked first.
+  /// Whether parsing has failed because of that. The password was right then: the authentication
+  /// code over everything is checked first.
   bool is_cipher_missing() const {
     return ERR_GET_REASON(ssl_.ERR_peek_error()) == ERR_R_UNSUPPORTED;
   }
@@ -210,7 +210,7 @@ std::string store_of(const std::string& what, const std::string& file) {
   } catch (const Error& error) {
     throw UsageError(fmt::format("{}: {}", what, error.what()));
   }
-  // The formats of Java's own: JKS and JCEKS.
+  // Java's own formats: JKS and JCEKS.
   if (bytes.starts_with("\xfe\xed\xfe\xed") || bytes.starts_with("\xce\xce\xce\xce"))
     throw UsageError(fmt::format("{} {} cannot be used: {}", what, file,
                                  fmt::format(fmt::runtime(conversion), file)));
@@ -298,7 +298,7 @@ void load_certificate(SSL_CTX* context, const TlsSettings& settings) {
 void restrict_ciphers(SSL_CTX* context, const TlsSettings& settings, bool& tls12, bool& tls13) {
   const auto& ssl = open_ssl();
   if (settings.ciphers.empty()) return;
-  std::string old_names;  // OpenSSL has its own for those of TLS 1.2
+  std::string old_names;  // OpenSSL has its own names for those of TLS 1.2
   std::string new_names;
   for (const auto& name : settings.ciphers) {
     if (name == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;
@@ -347,16 +347,17 @@ bool is_certificate_address(const std::string& host) {
   return bytes != nullptr;
 }
 
-/// A host as certificates and TLS's server name have it: without the final dot of a whole name and
-/// the interface of a local address.
+/// A host as certificates and TLS's server name have it: without the final dot of a fully qualified
+/// name, or the interface of a link-local address.
 std::string certified_form(std::string host) {
   if (host.find(':') != std::string::npos) return host.substr(0, host.find('%'));
   if (host.size() > 1 && host.ends_with('.')) host.pop_back();
   return host;
 }
 
-/// Compared by OpenSSL. Its SSL_set1_host would do the same in the handshake, but cannot take an
-/// address or a name, whichever fits, nor leave the subject alone only where other names are.
+/// Whether a certificate is for a host, as OpenSSL compares them. Its SSL_set1_host would do the
+/// same in the handshake, but cannot take an address or a name, whichever fits, nor ignore the
+/// subject only where the certificate has alternative names.
 bool is_for(X509* certificate, const std::string& host) {
   const auto& ssl = open_ssl();
   if (is_certificate_address(host)) return ssl.X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
@@ -388,7 +389,7 @@ std::string names_in(X509* certificate) {
   return text;
 }
 
-/// What helps if a certificate is refused for this; "" if nothing does here.
+/// What helps if a certificate is refused for this; "" if nothing on this side does.
 std::string_view remedy_of(long verified) {
   switch (verified) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -533,7 +534,7 @@ void TlsConnection::proceed() {
   ssl.ERR_clear_error();
   const int result = ssl.SSL_do_handshake(ssl_.get());
   const int kind = result == 1 ? SSL_ERROR_NONE : ssl.SSL_get_error(ssl_.get(), result);
-  // Also of a failure: an alert tells the server.
+  // Also after a failure: an alert tells the server.
   collect_output();
   if (kind == SSL_ERROR_WANT_READ) {
     if (closed_) fail(std::string(hang_up), false);

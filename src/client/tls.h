@@ -31,12 +31,12 @@ class Tls {
   const TlsSettings& settings() const { return settings_; }
   /// For a new connection: what was read last. Does not block.
   std::shared_ptr<ssl_ctx_st> context();
-  /// Whether that is what the files have now, or had a moment ago. Does not block.
+  /// Whether `context` is what the files have now, or had a moment ago. Does not block.
   bool is_fresh();
   /// Reads files that have changed, unless they cannot be used now, and then calls `then`, both on
   /// the other thread. Does not block. False if that thread cannot be started.
   bool refresh(std::function<void()> then);
-  /// The same, and waits for it, until `deadline` at most.
+  /// As refresh, but waits until that is done, or until `deadline`.
   void await_fresh(Clock::time_point deadline);
 
  private:
@@ -53,7 +53,7 @@ class Tls {
   std::vector<std::function<void()>> waiting_;  ///< what it is to call
 };
 
-/// The failure of a connection to a server that talks something else.
+/// The failure of a connection to a server that does not speak TLS.
 inline constexpr std::string_view no_tls_here = "TLS: the server does not talk TLS on this port";
 
 /// One connection: converts between its plain bytes and those on the network, and checks the
@@ -78,7 +78,7 @@ class TlsConnection {
   /// Ends a handshake that takes too long.
   void give_up();
 
-  /// Takes bytes from the network; none mean that the server has closed the connection.
+  /// Takes bytes from the network; no bytes mean that the server has closed the connection.
   void receive(std::string_view bytes);
   /// Bytes for the network. The caller removes what it has sent.
   std::string& output() { return output_; }
@@ -124,7 +124,7 @@ class TlsConnection {
 
 /// The process's TLS; null if it is off. From any thread, once main has set it.
 Tls* tls();
-/// Sets it, before any connection is made. As Tls's constructor.
+/// Sets it; call it before any connection is made. Throws and blocks as Tls's constructor.
 void use_tls(const TlsSettings& settings);
 
 }  // namespace zksh

@@ -39,20 +39,20 @@ class Pace {
 
 /// How much may be in flight: what a server answers during a round trip, so that it always has
 /// work. That is the rate at which it answers times the round trip, both measured as it goes. If
-/// answers take longer than two round trips, they wait for each other, or for those of others, to
-/// whom this gives way. Used on one thread.
+/// answers take longer than two round trips, they wait for each other, or for those of other
+/// clients, to which this gives way. Used on one thread.
 class FlightWindow {
  public:
   struct Size {
     std::size_t least = usual_window;  ///< which is also enough near the servers
-    std::size_t rate = 20'000;         ///< answers a second, as far as is not known
+    std::size_t rate = 20'000;         ///< answers a second, until that is measured
     std::size_t fixed = 0;             ///< the user's; 0: as described
   };
 
   FlightWindow(Client& client, Size size) : client_(client), size_(size) {}
 
   std::size_t now();
-  /// An answer has arrived after `took`; `in_flight` were, when its request was sent.
+  /// An answer has arrived after `took`; `in_flight` requests were out when its own was sent.
   void learn(std::size_t in_flight, Clock::duration took);
 
  private:

@@ -70,7 +70,7 @@ class ZkError : public Error {
 
 /// Servers with the default jute.maxbuffer close the connection for requests of this size or more.
 inline constexpr std::size_t usual_request_limit = 0xfffff;
-/// The message for that. `what`: "5 bytes were sent for /p".
+/// The message for such a request. `what`: "5 bytes were sent for /p".
 std::string too_large_text(std::string_view what);
 
 /// The text that zkCli.sh 3.8.0 prints for an error (CliWrapperException.java).

@@ -1,4 +1,4 @@
-// AdminServer: asks it, and gives its answers the form of four-letter words.
+// AdminServer: asks servers' AdminServers, and gives their answers the form of four-letter words.
 #include "ensemble/admin_server.h"
 
 #include "base/error.h"
@@ -349,7 +349,7 @@ std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& reque
       continue;
     }
     asked.push_back(i);
-    // With HTTP/1.0, the answer ends with the connection, and comes as it is (RFC 1945).
+    // With HTTP/1.0, the answer ends with the connection, and is not chunked (RFC 1945).
     auto get = fmt::format(
         "GET /commands/{} HTTP/1.0\r\nHost: {}\r\nUser-Agent: zksh\r\nAccept: "
         "application/json\r\n\r\n",

@@ -1,4 +1,4 @@
-// AdminServer: asks it, and gives its answers the form of four-letter words.
+// AdminServer: asks servers' AdminServers, and gives their answers the form of four-letter words.
 #pragma once
 
 #include "client/connect_string.h"
@@ -53,8 +53,8 @@ struct AdminReply {
 /// second.
 std::vector<AdminReply> ask_admin_servers(const std::vector<AdminRequest>& requests,
                                           const AdminServers& admin_servers, AskLimits limits);
-/// The values in a body outside of objects and lists; empty if it is not that of an AdminServer, or
-/// holds an error.
+/// The values in a body outside of objects and lists; empty if it is not an AdminServer's, or holds
+/// an error.
 std::map<std::string, std::string> admin_fields(std::string_view body);
 
 /// The body of a web server's untrusted answer to a GET, whose status is 200. Otherwise empty, and
@@ -71,15 +71,15 @@ std::vector<std::string> admin_commands(std::string_view word);
 /// sessions. Source: Commands.java and the classes in server/command of ZooKeeper 3.5 to 3.9.
 ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bodies);
 
-/// As inquire, but if a server does not allow a word, which only AdminServers know if it has more
-/// than four letters, or closes the connection, asks its
-/// AdminServer, within the same time again. The answer then has the word's form. If that fails too,
-/// it is the server's own answer with admin_problem set.
+/// As inquire, but if a server does not allow a word or closes the connection, asks its
+/// AdminServer, within the same time again; only AdminServers know words of more than four letters.
+/// The answer then has the word's form. If that fails too, it is the server's own answer with
+/// admin_problem set.
 std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,
                                     const AdminServers& admin_servers, const AskLimits& limits);
 
-/// A note for the reason why a server did not answer: that its AdminServer did not either. Empty if
-/// that was not asked.
+/// A note to add to the reason why a server did not answer: that its AdminServer did not either.
+/// Empty if the AdminServer was not asked.
 std::string admin_note(const ServerAnswer& answer);
 
 }  // namespace zksh

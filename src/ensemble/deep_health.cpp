@@ -1,4 +1,4 @@
-// DeepHealth: evaluates what servers report of trouble that is there, or near.
+// DeepHealth: finds present and coming trouble in what servers report.
 #include "ensemble/deep_health.h"
 
 #include "base/number.h"
@@ -53,7 +53,7 @@ class MemberCheck {
     deep_.add(std::move(finding));
   }
 
-  /// A figure of mntr. If that is missing, the check is not possible, which this notes.
+  /// A figure of mntr. If it is missing, notes that the check is not possible.
   std::optional<std::int64_t> figure(Check check, const char* key) {
     const auto problem = no_answer("mntr", member_.mntr);
     const auto value = problem ? std::nullopt : number_field(member_.mntr.text, key);
@@ -107,7 +107,7 @@ class MemberCheck {
     }
   }
 
-  /// How many connections a client's host has, and the server grants it.
+  /// Compares the number of connections from each client host with the server's limit.
   void clients() {
     for (const auto& [word, answer] : {std::pair("conf", &member_.conf), {"cons", &member_.cons}})
       if (const auto problem = no_answer(word, *answer)) return cannot(Check::Clients, *problem);
@@ -236,7 +236,7 @@ class DigestComparison {
     ++members_;
     if (is_before(member.health.version, {3, 6}))
       return cannot("ZooKeeper before 3.6 has no digests");
-    if (member.hash.turned_away) return;  // as it also looks where there is no digest yet
+    if (member.hash.turned_away) return;  // it also does that while it has no digest yet
     if (const auto problem = no_answer("hash", member.hash)) return cannot(*problem);
     for (const auto line : lines_of(member.hash.text)) {
       const auto colon = line.find(": ");

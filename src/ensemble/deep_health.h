@@ -71,7 +71,7 @@ class DeepHealth {
  public:
   void add(HealthFinding finding);
   void add(Unchecked unchecked) { unchecked_.push_back(std::move(unchecked)); }
-  /// Of each check the first hundred, and then one that counts the others.
+  /// The first hundred of each check, and then one that counts the others.
   std::vector<HealthFinding> findings() const;
   const std::vector<Unchecked>& unchecked() const { return unchecked_; }
   /// The checks that were done completely and found nothing.
@@ -110,13 +110,13 @@ std::vector<MemberDetails> ask_details(const EnsembleAnswers& all,
                                        const AdminServers& admin_servers,
                                        std::chrono::milliseconds time, const std::stop_token& stop);
 
-/// Evaluates what the servers say: all checks but those of nodes.
+/// Evaluates what the servers say: all checks except those of nodes.
 void check_servers(const std::vector<MemberDetails>& members, DeepHealth& deep);
 
 /// The largest answer that clients and servers accept, in bytes: jute.maxbuffer, the smallest of
 /// those of the members. nullopt: not all report it.
 std::optional<std::int64_t> largest_answer(const std::vector<MemberDetails>& members);
-/// As ZooKeeper has it where nobody sets it.
+/// ZooKeeper's default.
 inline constexpr std::int64_t usual_largest_answer = 0xfffff;
 
 }  // namespace zksh

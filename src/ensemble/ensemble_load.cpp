@@ -1,4 +1,4 @@
-// EnsembleLoad: what servers and their clients do, by the counters of two looks.
+// EnsembleLoad: what servers and their clients do between two looks at their counters.
 #include "ensemble/ensemble_load.h"
 
 #include "base/number.h"
@@ -115,7 +115,7 @@ void LoadMeter::add_nodes(const MemberAnswers& member, std::map<std::string, Nod
     const auto written = node_of(key, "_write_per_namespace");
     const auto node = written.empty() ? node_of(key, "_read_per_namespace") : written;
     if (node.empty()) continue;
-    // A figure begins with the first use of the node.
+    // A counter appears when its node is first used.
     const bool fresh = before_.contains(server + received);
     const auto count = growth(fmt::format("{} {}", server, key),
                               number_in<std::int64_t>(line.substr(tab + 1)), fresh);

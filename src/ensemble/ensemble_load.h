@@ -1,4 +1,4 @@
-// EnsembleLoad: what servers and their clients do, by the counters of two looks.
+// EnsembleLoad: what servers and their clients do between two looks at their counters.
 #pragma once
 
 #include "base/monitor.h"

@@ -69,7 +69,7 @@ void read_mntr(std::string_view mntr, MemberHealth& member) {
   }
   member.watches = number_field(mntr, "zk_watch_count");
   member.synced_followers = number_field(mntr, "zk_synced_followers");
-  // Since 3.6 servers report how many of them are not members, but follow.
+  // Since 3.6 servers also report how many of these follow without being members.
   if (member.synced_followers)
     *member.synced_followers -=
         std::clamp<std::int64_t>(number_field(mntr, "zk_synced_non_voting_followers").value_or(0),
@@ -228,7 +228,7 @@ class Judge {
     if (!health_.problems.empty()) health_.verdict = Verdict::Degraded;
   }
 
-  /// Whether followers answer, and open no session, since nobody leads them.
+  /// Whether followers answer but open no session, because nobody leads them.
   bool hang_without_leader() const {
     const auto& all = health_.members;
     return std::ranges::any_of(all,

@@ -75,10 +75,10 @@ struct Health {
 };
 
 /// Evaluates the members. `membership` is what the servers report, if they do; a server that it
-/// does not name counts for nothing, but is noted: one that a reconfiguration has removed goes on
+/// does not name counts for nothing, but is noted: one that a reconfiguration has removed continues
 /// to follow and to serve. An ensemble is healthy if each member serves and all followers are in
 /// sync with the leader. It has no quorum if fewer than a majority of the voters serve, or if no
-/// leader answers although a silent server may be it.
+/// leader answers, although a silent server may be the leader.
 Health judge(std::vector<MemberHealth> members, const std::optional<Membership>& membership,
              const HealthLimits& limits);
 

@@ -131,7 +131,7 @@ Histogram::Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds
     for (std::size_t i = 0; i < buckets; ++i) product *= factor;
     return product;
   };
-  // By halving: every start of zksh would load the mathematical library, if anything used it.
+  // By bisection: if anything used the mathematical library, every start of zksh would load it.
   constexpr int enough_halvings = 64;
   double factor = 1;
   double above = whole / static_cast<double>(shortest.count()) + 1;

@@ -72,8 +72,8 @@ class Histogram {
             std::size_t buckets);
 
   std::vector<std::size_t> count(const std::vector<std::chrono::nanoseconds>& times) const;
-  /// The lower bound of a bucket, which counts in the bucket before; for the index after the last,
-  /// the last one's upper bound.
+  /// The lower bound of a bucket; a time equal to it counts in the bucket before. For the index
+  /// after the last, the last one's upper bound.
   std::chrono::nanoseconds bound(std::size_t bucket) const;
 
  private:

@@ -36,7 +36,7 @@ std::vector<MemberAnswers> ask_each(std::vector<MemberAnswers> members,
 }
 
 /// Completes members without a client address, as in most static configurations: all servers have
-/// the same clientPort, unless several are on one machine. So it is with ports for TLS, which a
+/// the same clientPort, unless several are on one machine. The same holds for TLS ports, which a
 /// configuration never names.
 void add_client_ports(Membership& membership, std::string_view conf) {
   const auto port = number_field(conf, tls() ? "secureClientPort" : "clientPort");
@@ -69,8 +69,8 @@ std::optional<Membership> take_membership(std::vector<MemberAnswers>& members, s
   return membership;
 }
 
-/// Finds the number of a server that did not report it. If only the host is known, any of the
-/// members on that host will do.
+/// Finds the number of a server that did not report it. If only the host is known, and several
+/// members are there, takes any of them, and leaves the number unknown.
 void find_id(MemberAnswers& member, const Membership& membership, std::set<std::int64_t>& taken) {
   std::vector<std::int64_t> candidates;
   for (const auto& [id, candidate] : membership.members) {

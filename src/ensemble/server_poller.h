@@ -25,8 +25,8 @@ struct ServersAccount {
   std::map<std::int64_t, std::string> addresses{};  ///< of sessions
   bool all_addresses = false;  ///< all servers answered: no other session is connected
   std::optional<std::set<std::int64_t>> sessions{};  ///< all live sessions
-  /// When live sessions expire unless their clients are heard of, as the servers write it,
-  /// "12:17:38 UTC", as far as they do.
+  /// When live sessions expire unless their clients are heard from, as far as servers say, and as
+  /// they write it: "12:17:38 UTC".
   std::map<std::int64_t, std::string> expiries{};
   std::optional<std::int64_t> watches{};  ///< their number on all servers that answered
   std::size_t servers = 0;                ///< that reported their watches

@@ -27,11 +27,11 @@ struct Arena {
   Scheduler& driver;
   Fiber& referee;
   std::size_t running;                       ///< contenders that have not finished
-  Clock::time_point progress{Clock::now()};  ///< somebody acquired or released the lock
-  bool stalled = false;                      ///< there was none for too long
+  Clock::time_point progress{Clock::now()};  ///< the last acquisition or release
+  bool stalled = false;                      ///< no progress for too long
 };
 
-/// Ends a contention without progress.
+/// Ends a contention that makes no progress.
 Task<> watch_progress(Arena& arena) {
   try {
     while (arena.running > 0) {
@@ -141,7 +141,7 @@ std::vector<ContenderTurn> turns_held(const ContentionResult& result) {
   return held;
 }
 
-/// The writer and the reader that hold the lock longest.
+/// The writer and the reader, of those noted so far, that release the lock last.
 struct Latest {
   const ContenderTurn* writer = nullptr;
   const ContenderTurn* reader = nullptr;

@@ -32,7 +32,7 @@ struct ContentionPlan {
   std::size_t readers = 0;  ///< number of readers, spread evenly among the contenders
   std::size_t rounds = 1;   ///< how often each acquires the lock
   std::chrono::microseconds hold{0};
-  /// How long nobody may acquire or release the lock, beyond the time for which one holds it.
+  /// The longest time without an acquisition or a release, in addition to `hold`.
   std::chrono::milliseconds patience{60000};
   /// How long to wait for the next one to leave the queue, if the servers do not answer.
   std::chrono::milliseconds leave_patience{3000};
@@ -139,7 +139,7 @@ struct ContentionTrial {
   ContentionResult result{};
   ContentionStatistics statistics{};
   std::optional<WatchCountsBetween> counted{};  ///< by the servers
-  std::string not_counted{};                    ///< why these are not known, or empty
+  std::string not_counted{};                    ///< why `counted` is not known; else empty
   std::size_t znodes_left = 0;
 };
 

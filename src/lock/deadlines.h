@@ -24,9 +24,9 @@ inline constexpr NamedValues<OnLost, 3> on_lost_names{
 /// No server gives the lock away before `safe_until`, the end of the session's lease, which does
 /// not advance while no request gets a quorum's agreement. All processes of the program must be
 /// dead a sixth of the session timeout before that, to allow for the pauses described in
-/// session_lease.h: then the watchdog kills them. Steps come a 24th before that, so that the one
-/// that can say why comes first; it has that long if the kernel takes a while. The program is
-/// terminated a grace period earlier.
+/// session_lease.h: then the watchdog kills them. Kill comes a 24th before that, so that zksh,
+/// which can say why, acts first, even if the kernel takes a while. The program is terminated a
+/// grace period earlier.
 class LockDeadlines {
  public:
   enum class Step {
@@ -41,7 +41,7 @@ class LockDeadlines {
   /// to a sixth of the session timeout: otherwise every late answer would end the program.
   LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
                 std::optional<std::chrono::milliseconds> grace);
-  /// A server has granted less.
+  /// Call when a server has granted a shorter timeout.
   void set_timeout(std::chrono::milliseconds session_timeout);
 
   /// From `now` on, somebody else may hold the lock. Only the first call counts.

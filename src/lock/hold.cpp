@@ -53,7 +53,7 @@ class InputEnd {
 
  private:
   void watch(const std::stop_token& stop) {
-    // In the background, reading from the terminal would stop zksh, and nobody would prove the
+    // In the background, reading from the terminal would stop zksh, which could then not prove the
     // lock.
     sigset_t ttin;
     sigemptyset(&ttin);
@@ -97,7 +97,7 @@ constexpr const char* starter =
 
 std::vector<std::string> holding_command(std::vector<std::string> words) {
   std::erase(words, "--detach");
-  // Its standard input is empty.
+  // The holder's standard input is empty.
   words.insert(words.begin() + 1, "--until-signal");
   return words;
 }
@@ -183,7 +183,7 @@ class DetachedHolder {
     return sh;
   }
 
-  /// If nobody can learn what to end, the holder is ended: it would have the lock for ever.
+  /// If the output fails, ends the holder: nobody would know its pid, and it would never end.
   void tell() {
     try {
       if (cx_.out.json())
@@ -202,7 +202,7 @@ class DetachedHolder {
     }
   }
 
-  /// Returns an empty text at the end.
+  /// Returns an empty text at the end of the pipe.
   static std::string next_bytes(Pipe& pipe) {
     std::array<char, 4096> buffer{};
     const auto count = read(pipe.read_end.get(), buffer.data(), buffer.size());
@@ -210,7 +210,7 @@ class DetachedHolder {
     return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
   }
 
-  /// In whole lines: others print between them.
+  /// Passes on whole lines only: others may print between them.
   void pass_on_errors() {
     const auto bytes = next_bytes(err_);
     err_text_ += bytes;
@@ -220,12 +220,12 @@ class DetachedHolder {
   }
 
   void pass_on(const std::string& text) {
-    // It writes to a pipe, and so does not escape anything itself.
+    // The holder writes to a pipe, and so does not escape anything itself.
     const bool escape = cx_.out.style().err_is_terminal && !cx_.out.json();
     if (!text.empty()) cx_.out.err_regardless(escape ? escape_for_terminal(text, true) : text);
   }
 
-  /// Its messages from before it held the lock, or ended, are in the pipe by now.
+  /// What the holder printed before it held the lock, or ended, is in the pipe by now.
   void pass_on_errors_left() {
     for (pollfd waiting = poll_entry(err_); err_.read_end && poll(&waiting, 1, 0) > 0;)
       pass_on_errors();
@@ -290,7 +290,7 @@ int write_text(const std::string& name, int flags, const std::string& text) {
   return static_cast<std::size_t>(count) == text.size() ? 0 : ENOSPC;
 }
 
-/// Whether nobody reads it yet, or the reader is slow.
+/// Whether nobody reads the file yet, or the reader is slow.
 bool is_blocked(const std::string& file, int problem) {
   struct stat info {};
   if (problem != ENXIO) return problem == EAGAIN;

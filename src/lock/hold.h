@@ -32,8 +32,8 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options);
 /// a pipe, so they are not visible in its arguments. The client must be connected.
 int detach_lock(Context& cx, const std::vector<std::string>& command);
 
-/// Releases a lock, at the latest in the destructor, as LockManager::give_back; ends Lock::occupy
-/// before, if its owner has begun it for a program.
+/// Releases a lock as LockManager::give_back does, at the latest in the destructor. Before that,
+/// calls Lock::vacate, in case its owner has called Lock::occupy for a program.
 class ScopedLock {
  public:
   ScopedLock(LockManager& locks, Lock& lock) : locks_(locks), lock_(&lock) {}

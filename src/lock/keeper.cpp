@@ -1,5 +1,5 @@
-// Lock::Keeper: the task of a lock, from the request to the release, and how it proves that it
-// holds.
+// Lock::Keeper: the task of a lock, from the request to the release, and how it proves that the
+// lock is held.
 #include "lock/keeper.h"
 
 #include "base/process.h"
@@ -62,8 +62,8 @@ int LockChecks::settle(const Check& check) {
     if (code == code::no_node) gone_.insert(check.nodes[i]);
     if (code == code::no_auth) unreadable_.insert(check.nodes[i]);
   }
-  // One that proves nothing must not be shared: whoever gets it asks for the next at once, and
-  // would get it again.
+  // A check that proves nothing must not be shared: a caller that gets it asks for another at once,
+  // and would get the same one again.
   const bool proves = outcome->code == code::ok || outcome->code == code::no_auth;
   if (!proves && latest_.get() == &check) latest_ = nullptr;
   return outcome->code;
@@ -100,7 +100,7 @@ class Lock::Keeper {
       end(LockStage::Refused, {}, refusal);
       co_return;
     }
-    const Fiber::Shield shield(lock_.fiber_);  // from here on, its status decides
+    const Fiber::Shield shield(lock_.fiber_);  // from here on, the lock's status decides
     const bool asked = co_await asked_meanwhile();
     if (asked) {
       co_await decline();
@@ -145,7 +145,7 @@ class Lock::Keeper {
   }
   void say(const std::string& line) { reporter_.say(line); }
 
-  /// Fills what the recipe reports to.
+  /// Sets the callbacks that the recipe reports to.
   void listen() {
     const auto& options = lock_.options();
     if (options.verbose) report_.step = [this](const std::string& text) { say("  " + text); };
@@ -209,10 +209,10 @@ class Lock::Keeper {
     return questions;
   }
 
-  /// Whether the release was requested while the lock was waited for, so that what starts now would
-  /// be ended at once. A watch of its own would show that earlier, but a waiting contender has only
-  /// one, on its predecessor. The nodes have been read behind the list that showed that the lock is
-  /// held; a later request is found by the first look.
+  /// Whether the release was requested during the wait for the lock: what starts now would be ended
+  /// at once. A watch on its own nodes would show that earlier, but a waiting contender has only
+  /// one watch, on its predecessor. The nodes were read right after the list that showed that the
+  /// lock is held; the first look finds a later request.
   Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
     if (stage != LockStage::Waiting || lock_.options().when_revoked() != OnRevoke::Release)
@@ -251,15 +251,15 @@ class Lock::Keeper {
   BootClock::time_point safe_until() const { return lock_.status().lease.end; }
   bool too_late() const { return BootClock::now() >= safe_until(); }
 
-  /// Returns when the lock must be given back, or is lost (lost_ says why). Nothing that is sent
-  /// waits for another's answer: servers may be far away.
+  /// Returns when the lock must be given back, or is lost (lost_ says why). No request waits for
+  /// the answer to another: servers may be far away.
   Task<> hold() {
     auto first_look = BootClock::now() + first_look_after;
     for (;;) {
       const auto due = std::min({first_look, renewal_->next(), safe_until()});
       co_await lock_.fiber_.until(
           [&](const Monitor::Held& held) {
-            // `connect` replaces the session by one that is connected already.
+            // `connect` replaces the session with one that is already connected.
             return must_go(held) || lock_.downgrade_(held) || !(*mailbox_)(held).empty() ||
                    has_been_checked(held) || has_been_read(held) || is_extended(held) ||
                    client_.state(held) != SessionState::Connected ||
@@ -304,8 +304,9 @@ class Lock::Keeper {
     }
   }
 
-  /// By the answer to a check that was sent before the lock was held. LockNodes has counted on it,
-  /// and far from the servers the first own answer may be later than the program's deadline.
+  /// Whether the answer to a check that was sent before the lock was held has extended the lease.
+  /// LockNodes has counted on it, and far from the servers the first answer to a check of this task
+  /// may come after the program's deadline.
   bool is_extended(const Monitor::Held& held) const {
     const auto& status = lock_.status_(held);
     return !proven_ && status.stage == LockStage::Held &&
@@ -364,7 +365,7 @@ class Lock::Keeper {
     reads_.clear();
   }
 
-  /// What the nodes are like, once all have been read.
+  /// Evaluates the nodes once all have been read.
   void take_look() {
     bool seen = true;
     bool revoked = false;
@@ -386,7 +387,7 @@ class Lock::Keeper {
     if (revoked && !lock_.status().revoked) be_revoked();
   }
 
-  /// Sends what extends the lease, if it is due.
+  /// Sends the request that extends the lease, if one is due.
   void renew() {
     const auto now = BootClock::now();
     const auto request = renewal_->due(now);
@@ -405,7 +406,7 @@ class Lock::Keeper {
     renewal_->sent(LeaseRenewal::Request::Check, proofs_.back()->sent);
   }
 
-  /// Updates the lease when the first has been answered.
+  /// Call when the oldest check has been answered: updates the lease, or notes the loss.
   void take_proof() {
     const auto check = std::move(proofs_.front());
     proofs_.pop_front();
@@ -419,8 +420,9 @@ class Lock::Keeper {
       take_note_of_lease();
   }
 
-  /// A server that resumed the session may have granted less than those before. Longer ones than
-  /// is_extended tells of come with the own checks, which also show that the nodes exist.
+  /// A server that resumed the session may have granted less than those before. Only the extension
+  /// that is_extended describes is noted here; all others come with this task's own checks, which
+  /// also show that the nodes exist.
   void note_lease() {
     const auto lease = client_.lease();
     const bool longer = !proven_ && lock_.status().stage == LockStage::Held;
@@ -432,7 +434,7 @@ class Lock::Keeper {
   void take_note_of_lease() {
     proven_ = true;
     const auto lease = client_.lease();
-    // In this order: the lease belonged to the session that still exists.
+    // Compared after the lease was read: so the lease belonged to this session.
     if (client_.session_id() != session_) return;
     const bool resumed = lock_.status().stage == LockStage::Suspended;
     change([&](LockStatus& status) {
@@ -540,7 +542,7 @@ class Lock::Keeper {
   std::string lost_line(const std::string& reason) const {
     auto line = fmt::format("lost {}: {}", lock_.name(), reason);
     if (!reporter_.changed) return line;
-    // At a prompt nobody else notes when it was.
+    // At a prompt, nothing else shows when that was.
     return fmt::format("{} (at {}, held for {})", line, time_of_day(),
                        short_time(Clock::now() - lock_.status().held));
   }
@@ -557,12 +559,12 @@ class Lock::Keeper {
   std::string asker_;                    ///< who requested the release; empty: not known
   std::vector<std::string> checked_;     ///< the nodes in checks_
   std::optional<LeaseRenewal> renewal_;  ///< from begin_to_hold on
-  /// Reads of the nodes that were sent behind the last list, while it was waited for.
+  /// The nodes, and the reads of them that were sent right behind the last request for the list.
   std::pair<std::vector<std::string>, std::vector<Pending<Node>>> relisted_{};
   std::deque<std::shared_ptr<const LockChecks::Check>> proofs_{};  ///< not answered yet
   std::vector<Pending<Node>> reads_{};                             ///< of a look, likewise
   bool looked_ = false;  ///< its nodes were read, and are watched
-  bool proven_ = false;  ///< an own check was answered
+  bool proven_ = false;  ///< a check of this task was answered
   std::string lost_;     ///< why it is lost; empty: it is not
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };

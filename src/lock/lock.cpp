@@ -97,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> Lock::environment() const {
   const auto holding = status().holding;
   const auto kind = kind_of(plan_.request);
   auto nodes = holding.nodes.front();
-  // One for each path, which may have several (--compat all).
+  // One for each path; a path may have several nodes (--compat all).
   for (std::size_t i = 1; i < holding.nodes.size() && paths().size() > 1; ++i)
     if (parent_path(holding.nodes[i]) != parent_path(holding.nodes[i - 1]))
       nodes += " " + holding.nodes[i];
@@ -109,8 +109,8 @@ std::vector<std::pair<std::string, std::string>> Lock::environment() const {
 }
 
 bool Lock::occupy() {
-  // In one step with the look at what `release` sets: the keeper never sees it unwanted and not
-  // occupied once this has returned true.
+  // Reads what `release` sets and sets `occupied` in one step: once this has returned true, the
+  // keeper never sees the lock unwanted and not occupied.
   return monitor_.with_lock([&](const Monitor::Held& held) {
     return status_(held).occupied = status_(held).is_held() && !status_(held).unwanted;
   });

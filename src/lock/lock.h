@@ -35,9 +35,9 @@ struct LockConsole {
   bool quiet = false;  ///< zksh was started with -q: as if each lock command had -q
 };
 
-/// Runs the command for a lost lock once, on a thread of its own, so as not to delay the end of a
-/// program, to which it does not belong. Whatever is left of it is killed after 10 s. Members may
-/// be called from any thread, but not under the Monitor.
+/// Runs the command for a lost lock once, apart from the program under the lock, whose end it must
+/// not delay, and on a thread of its own. Whatever is left of the command is killed after 10 s.
+/// Members may be called from any thread, but not under the Monitor.
 class LossCommand {
  public:
   LossCommand(Monitor& monitor, LockConsole reporter)

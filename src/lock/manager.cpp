@@ -32,11 +32,12 @@ constexpr Clock::duration longest_pause = 10s;
 
 }  // namespace
 
-/// Looks for deadlocks a second after a lock of this shell has started to wait, or has got another
-/// contender before it, or another of its locks has come or gone, if the shell has a second lock
-/// that others may wait for; then repeatedly, less and less often. Reports a deadlock once, and
-/// sets LockStatus::deadlock, which it clears as soon as the lock that closed the circle is gone.
-/// Sends a few dozen requests (NearbyLocks), which delay no handoff.
+/// Looks for deadlocks while a lock of this shell waits and the shell has another that others may
+/// wait for: a second after the lock has started to wait or another contender has come to be before
+/// it, or after another of the shell's locks has come or gone; then repeatedly, less and less
+/// often. Reports a deadlock once, and sets LockStatus::deadlock, which it clears as soon as the
+/// lock that closed the circle is gone. Sends a few dozen requests (NearbyLocks), which delay no
+/// handoff.
 class DeadlockWatch {
  public:
   /// All references must outlive it.
@@ -127,7 +128,7 @@ class DeadlockWatch {
     return text;
   }
 
-  /// Clears the deadlocks whose circle is open by now. Returns `waits`.
+  /// Clears the deadlocks whose circles have opened since. Returns `waits`.
   std::string after_clearing(const Monitor::Held& held) {
     for (const auto& lock : locks_(held))
       if (auto& deadlock = lock->status_(held).deadlock; deadlock && !is_closed(held, *deadlock))
@@ -172,7 +173,7 @@ LockManager::~LockManager() {
 
 namespace {
 
-/// Gone, and reported; the manager's thread has only not removed it yet.
+/// Gone and reported; the manager's thread just has not removed it yet.
 bool is_gone_and_reported(const LockStatus& status) {
   return status.is_gone() && (status.stage != LockStage::Lost || status.forgotten);
 }
@@ -418,7 +419,7 @@ bool may_end_session(const Context& cx, bool force) {
 
 void end_work_of_session(Context& cx) {
   if (const auto dropped = cx.transaction.drop()) cx.out.err_line("{}", dropped_text(*dropped));
-  // Their last words come before the session ends. `connect &` is a job itself.
+  // Their last messages come before the session ends. `connect &` is a job itself.
   if (cx.services.jobs && !cx.background)
     cx.services.jobs->end_all(Clock::now() + std::chrono::seconds(2), cx.stop);
   cx.services.locks.end_programs(cx.stop);

@@ -25,11 +25,11 @@ class LockManager {
   LockManager(Client& client, LockConsole reporter);
   LockManager(const LockManager&) = delete;
   LockManager& operator=(const LockManager&) = delete;
-  /// As close, without waiting.
+  /// As `close`, without waiting.
   ~LockManager();
 
-  /// Starts the thread, so that `ask` need not: for who waits for something else anyway, such as
-  /// the connection. Throws std::system_error, as `ask`, if there is no thread left.
+  /// Starts the thread, so that `ask` need not: for callers that wait for something else anyway,
+  /// such as the connection. Throws std::system_error, as `ask` does, if there is no thread left.
   void prepare();
   /// Starts to request a lock, and returns at once. Throws UsageError if this process already has a
   /// lock, or waits for one, on one of the paths: it would wait for itself.
@@ -47,7 +47,7 @@ class LockManager {
   /// Releases a lock under which no program runs any more. If no server answers, waits for 3 s; the
   /// manager continues, and in the end the session's end releases the lock.
   void give_back(Lock& lock);
-  /// What a script must not pass over: a lock that was lost, and neither confirmed by `unlock` nor
+  /// What a script must not ignore: a lock that was lost, and neither confirmed by `unlock` nor
   /// ended by a `close` or `connect` of this shell; null if there is none.
   std::shared_ptr<Lock> lost_lock() const;
   /// Removes a lost lock from those that need an `unlock`. Its nodes, for which others wait in vain

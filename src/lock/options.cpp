@@ -31,12 +31,12 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
-/// The name of the program that a shell's text begins with, without its directory; "sh" where it
-/// does not begin with plain assignments and a plain name. Others read it, and the rest of the
-/// text, the assignments too, may hold secrets.
+/// The name of the program that a shell's text begins with, without its directory; "sh" if the text
+/// does not begin with plain assignments, if any, and a plain name. Only this name is taken since
+/// others read it, and the rest of the text, including the assignments, may hold secrets.
 std::string name_in_shell_text(std::string_view text) {
   constexpr std::string_view blanks = " \t\n";
-  constexpr std::string_view quoting = "'\"`\\(){}[];&|<>#";  // the word may go on behind a blank
+  constexpr std::string_view quoting = "'\"`\\(){}[];&|<>#";  // the word may go on after a blank
   constexpr std::string_view letters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-/";
   const auto variable_letters = letters.substr(0, letters.find('.'));

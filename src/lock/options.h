@@ -62,12 +62,12 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
 /// `names`: the lock uses contender names (it is not a semaphore), so --compat and --recipe apply.
 void declare_lock_options(Options& options, LockOptions& into, bool names);
 
-/// --once, of a command that nobody else holds the lock beside.
+/// --once, for commands whose lock only one contender can hold at a time.
 void declare_once(Options& options, LockOptions& into);
 
 /// --acl.
 void declare_lock_acl(Options& options, std::optional<std::string>& into);
-/// The ACL that the option says, or else the setting lock-acl. Throws as acl_argument.
+/// The ACL that the option gives, or else the setting lock-acl. Throws as acl_argument.
 Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::string& path,
              bool force);
 
@@ -75,8 +75,8 @@ Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::s
 /// status.
 void check_lock_options(const LockOptions& options, const LockRequest& request);
 
-/// The name of the program that runs under the lock, without its arguments: its first word, or of
-/// a shell's text the program's base name, or "sh".
+/// The name of the program that runs under the lock, without its arguments: its first word; for a
+/// shell's text, the base name of the program that it begins with, or "sh".
 std::string program_name(const LockOptions& options);
 
 /// The owner data that identify a contender to people: "host=db1 pid=4711 user=ops cmd="nightly.sh"

@@ -10,7 +10,7 @@
 namespace zksh {
 namespace {
 
-/// The path of the semaphore whose contenders or leases may be below; empty if it is none.
+/// The semaphore whose contenders or leases may be below `lock`; empty if there is none.
 std::string_view semaphore_of(std::string_view lock) {
   const auto name = base_name(lock);
   return name == "locks" || name == "leases" ? parent_path(lock) : std::string_view();
@@ -63,7 +63,7 @@ PastTurn* PastLocks::add(std::string_view path, std::int64_t session, std::int64
   return &turn->second;
 }
 
-/// Its contender is the one that holds the mutex.
+/// Adds its contender's wait to a lease: that of its session's contender that holds the mutex.
 void PastLocks::add_wait(PastTurn& lease) {
   const auto mutex = queues_.find(join_path(parent_path(lease.lock), "locks"));
   if (mutex == queues_.end()) return;

@@ -30,11 +30,12 @@ struct PastTurn {
   std::string node{};  ///< the name of its first node
   LockMode mode = LockMode::Exclusive;
   bool lease = false;  ///< of a semaphore: it is held as soon as it exists
-  /// In the queue for a semaphore's leases: it got one, whose turn has its wait.
+  /// For a contender in a semaphore's queue: it got a lease, whose turn includes its wait.
   bool has_lease = false;
   std::int64_t session = 0;
   std::int64_t token = 0;  ///< the zxid that created the node
-  std::int64_t asked = 0;  ///< milliseconds since 1970, as the next ones; for a lease or before
+  std::int64_t asked = 0;  ///< milliseconds since 1970, as the next two; for a lease, when its
+                           ///< contender asked, if known
   std::optional<std::int64_t> acquired{};
   std::optional<std::int64_t> ended{};
   std::size_t overlaps = 0;  ///< how many others held the same lock while it did
@@ -43,20 +44,20 @@ struct PastTurn {
 };
 
 /// Follows the queues of all locks whose contenders have names that zksh knows (parse_lock_name).
-/// Of a semaphore (recipes/semaphore.cpp), a turn is that of a lease, with the wait of its
-/// contender in PATH/locks; or that of a contender without a lease, which has waited all the time.
+/// For a semaphore (recipes/semaphore.cpp), a turn is either that of a lease, including its
+/// contender's wait in PATH/locks, or that of a contender that got no lease and only waited.
 class PastLocks {
  public:
   using Report = std::function<void(const PastTurn&)>;
-  /// `is_lock`: whether a node is of interest; also the path of a semaphore. `any_name`: any
-  /// sequential ephemeral is a contender, also those whose names tell of no lock. `report` is
+  /// `is_lock`: whether a node is of interest; also called for the paths of semaphores. `any_name`:
+  /// any sequential ephemeral is a contender, even if its name does not show a lock. `report` is
   /// called when a turn ends.
   PastLocks(std::function<bool(std::string_view lock)> is_lock, bool any_name, Report report);
 
   /// An ephemeral that is there at the beginning.
   void add_present(std::string_view path, std::int64_t session, std::int64_t czxid,
                    std::int64_t ctime);
-  /// `ended`: of the end of a session, the ephemerals that it deletes.
+  /// `ended`: if the transaction ends a session, the ephemerals that this deletes.
   void apply(const LoggedTransaction& txn, const std::vector<std::string>& ended);
   /// Reports the turns that have not ended, in the order in which they began.
   void report_open();
@@ -69,7 +70,7 @@ class PastLocks {
     std::size_t shared = 0;                                ///< turns that are not exclusive
   };
   bool is_wanted(std::string_view lock, LockTag tag) const;
-  /// Null if it is no new contender.
+  /// Returns null if it is not a new contender.
   PastTurn* add(std::string_view path, std::int64_t session, std::int64_t zxid, std::int64_t time);
   void add_wait(PastTurn& lease);
   void report(PastTurn turn) const;

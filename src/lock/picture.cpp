@@ -222,7 +222,7 @@ std::string changes_text(const LockView::Changes& changes, std::int64_t now) {
   return text;
 }
 
-/// "kazoo #3 #5, go-zookeeper #4": whose names they have, which others may have given them.
+/// "kazoo #3 #5, go-zookeeper #4": the libraries that use such names; others may use them, too.
 std::string foreign_text(const LockView& view) {
   std::map<std::string_view, std::vector<std::string>> by_library;
   for (const auto& seat : view.seats)
@@ -248,8 +248,8 @@ std::string others_text(const std::vector<std::string>& others) {
   return text;
 }
 
-/// "in 23s", for a time of day by the servers' clock, whatever their zone: zones differ by quarters
-/// of an hour, and what lasts longer than ten minutes is not told.
+/// "in 23s", for a time of day by the servers' clock, whatever their time zone: zones differ by
+/// multiples of a quarter of an hour. Empty if it is more than ten minutes away.
 std::string time_until(std::string_view time, std::int64_t now) {
   constexpr std::int64_t quarter = 900;
   constexpr std::int64_t longest = 600;

@@ -181,7 +181,7 @@ class LockedProgram {
     if (on_lost_ != OnLost::Warn) watchdog_.kill_at(deadlines_.watchdog_kills(safe_until));
   }
 
-  /// The first signal to end that came before the program ran.
+  /// The first signal meant to end the program that came before it ran.
   std::optional<int> early_end() const {
     return cx_.client.monitor().with_lock([&](const Monitor::Held& held) -> std::optional<int> {
       const auto& early = early_(held);
@@ -257,7 +257,7 @@ class LockedProgram {
     }
   }
 
-  /// Whether nothing keeps the lock any more.
+  /// Whether nothing needs the lock any more.
   bool may_leave(const View& now) {
     if (now.program.gone) return true;
     if (!ended_at_) {
@@ -280,7 +280,7 @@ class LockedProgram {
     if (killed_at_ && !gave_up_) next = std::min(next, *killed_at_ + patience_with_watchdog());
     return next;
   }
-  /// Until the watchdog would have to kill the program by itself.
+  /// How long after Kill the watchdog would have to kill the program by itself.
   Clock::duration patience_with_watchdog() const { return deadlines_.margin() / 5; }
 
   int watchdog_killed() {
@@ -409,7 +409,7 @@ class LockedProgram {
       return status::lock_lost;
     }
     if (now.stage == LockStage::Released && !o_.quiet) locks_.say(released_line(lock_, now));
-    // It may take its time to end as it was told, although a server answers by then.
+    // The program may take a while to end as it was told, and a server may answer meanwhile.
     const bool obeyed = spared_ && result == status::signal_base + SIGTERM;
     if (!for_lock_ && !obeyed) return result;
     report_doubt();
@@ -457,7 +457,7 @@ class LockedProgram {
   Guarded<std::vector<int>> early_;  ///< signals from before the program started
   // Under the monitor:
   bool terminated_ = false;  ///< SIGTERM was passed on
-  int ended_by_ = 0;         ///< the last signal to end that was passed on
+  int ended_by_ = 0;         ///< the last signal passed on that was meant to end it
   Clock::time_point ended_by_at_{};
   Guarded<bool> insisted_on_;
   Guarded<bool> told_to_end_;

@@ -21,13 +21,13 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
 
 /// Runs a program under a held lock (whose options name it). Releases the lock when the last
 /// descendant of the program has ended (with --release-early: the program itself), but not before
-/// --at-least. Returns the program's exit status (128 + n: ended by signal n), or 76, with a line
-/// on stderr and whatever the program returned, if the lock was lost, or the program was killed
-/// because it might have been. If the lock is lost or unwanted before the program has started, it
-/// is not started. Throws Error with 126, 127, or 1 (the token file) if the program cannot be
-/// started; the lock is released then. Blocks. `after_success`, which may be empty, is called while
-/// the lock is held, if the program has ended with 0 and was not told to end; if it throws Error,
-/// the lock is given back.
+/// --at-least. Returns the program's exit status (128 + n: ended by signal n); or, whatever that
+/// is, 76, with a line on stderr, if the lock was lost, or the program was killed because it might
+/// have been. If the lock is lost or unwanted before the program has started, it is not started.
+/// Throws Error with 126, 127, or 1 (the token file) if the program cannot be started; the
+/// lock is released then. Blocks. `after_success`, which may be empty, is called while the lock is
+/// held, if the program has ended with 0 and was not told to end; if it throws Error, the lock is
+/// given back.
 ///
 /// The program gets zksh's standard streams, but an empty input if zksh's own commands come from
 /// standard input or the command runs in the background; the other descriptors that zksh was

@@ -12,7 +12,7 @@
 namespace zksh {
 namespace {
 
-/// Near the server. A value can be a megabyte.
+/// The limit near the server; a value can be a megabyte.
 constexpr std::size_t reads_in_flight = 128;
 
 /// The nodes whose data and Stat are needed: each contender's first, or all if their order depends
@@ -168,7 +168,7 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
       if (const auto old = children.entries.find(name); old != children.entries.end())
         entry.before = is_release_request(old->second.data) ? old->second.before : old->second.data;
     if (watch_) {
-      // Even if the connection is lost before all are read.
+      // Kept even if the connection is lost before all are read.
       directory.known.insert(name);
       children.entries[name] = entry;
     }

@@ -105,7 +105,7 @@ Pending<Stat> send_request(Context& cx, const std::string& path, const Node& nod
   return cx.client.start_set({.path = path, .data = data, .version = node.stat.version});
 }
 
-/// What was said to the owner of a node that was there.
+/// Reports that the owner of a node that exists was asked.
 void report(Context& cx, const std::string& node, const Data& data) {
   if (is_release_request(data)) return cx.out.err_line("asked again to release {}", as_word(node));
   const auto owner = owner_in_line(data.value_or(""));

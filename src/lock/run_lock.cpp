@@ -36,7 +36,7 @@ constexpr std::size_t longest_key = 200;
 /// persistent, unlike many lock nodes.
 class OnceRecord {
  public:
-  /// Of a lock that is held.
+  /// For a lock that is held.
   OnceRecord(Context& cx, const Lock& lock)
       : cx_(cx), lock_(lock), path_(*std::ranges::min_element(lock.paths()) + ".once") {}
 
@@ -81,7 +81,7 @@ class OnceRecord {
       }
       const int result = write(*content);
       if (result == code::ok) {
-        // Its version comes with the write, so the next one needs no read.
+        // The write determines the new version, so the next update needs no read.
         content->version = content->version ? *content->version + 1 : 0;
         written_ = std::move(content);
         return false;
@@ -139,7 +139,7 @@ class OnceRecord {
   Context& cx_;
   const Lock& lock_;
   std::string path_;
-  std::optional<Content> written_{};  ///< the record as this wrote it last
+  std::optional<Content> written_{};  ///< the record as last written here
 };
 
 using namespace std::chrono_literals;
@@ -186,7 +186,7 @@ class LockRun {
     if (!o_.quiet) cx_.services.locks.say(line);
   }
 
-  /// What the program needs of the session's lease.
+  /// How much of the session's lease the program needs.
   BootClock::duration reserve() const {
     if (!o_.runs_program()) return {};
     return LockDeadlines(o_.on_lost.value_or(OnLost::Terminate), cx_.client.lease().timeout,
@@ -194,7 +194,7 @@ class LockRun {
         .reserve();
   }
 
-  /// The holder knows this zksh's settings from its words alone.
+  /// The holder learns this zksh's settings only from its arguments.
   int detach() {
     auto words = cx_.given.words();
     if (!o_.acl)
@@ -211,7 +211,7 @@ class LockRun {
       if (children.code != code::ok && children.code != code::no_node)
         throw ZkError(children.code, path);
       if (children.code == code::no_node && !cx_.client.exists("/", Watch::none(), cx_.stop))
-        throw ZkError(code::no_node, path);  // the chroot's, which no lock creates
+        throw ZkError(code::no_node, path);  // the chroot is missing, and no lock creates it
       const auto count = children.value.names.size();
       cx_.rehearsal->note(
           {.verb = "queue up at", .path = path, .detail = counted(count, "node") + " there"});
@@ -266,8 +266,8 @@ class LockRun {
       throw ZkError(code::connection_loss, path);
     }
   }
-  /// A short limit does not cut the connecting short: whether the lock is busy must be asked,
-  /// however busy this machine is.
+  /// A short limit does not shorten the time to connect: the servers must be asked whether the lock
+  /// is busy, however busy this machine is.
   std::optional<std::chrono::milliseconds> patience() const {
     if (tries_only()) return longest_connecting;
     return o_.wait
@@ -285,7 +285,7 @@ class LockRun {
     return true;
   }
 
-  /// A user who nests a lock relies on what the command says, and on its own `unlock`.
+  /// Nesting must give what this command requests, until an `unlock` of its own.
   void refuse_other(const Lock& lock, const LockStatus& now) const {
     const auto refuse = [&](const std::string& why) {
       throw ValueError(fmt::format("{}: --nest is not possible: {}", request_.paths.front(), why));
@@ -312,7 +312,7 @@ class LockRun {
     request.parent = o_.parent;
     request.requeue = !o_.no_requeue;
     if (o_.recipe && request.recipe == RecipeKind::Fair) request.recipe = *o_.recipe;
-    // Nor is a lock given up unasked because connecting took all the time.
+    // If connecting took all the time, the lock is still tried once.
     request.try_only = tries_only() || (o_.wait && Clock::now() >= begun_ + *o_.wait);
     if (o_.wait && !request.try_only) plan.deadline = begun_ + *o_.wait;
     plan.in_background = [background = cx_.background, suspension = cx_.suspension] {
@@ -336,7 +336,7 @@ class LockRun {
     } catch (const Cancelled&) {
       const bool waited = lock_->status().stage == LockStage::Waiting;
       lock_->release();
-      // The session, which no server keeps longer, would take its nodes along anyway.
+      // Not longer than the session timeout: then the session has ended, and its nodes are gone.
       const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
       const auto patience = std::min<Clock::duration>(leave_patience, timeout);
       const bool left = cx_.services.locks.await_gone(*lock_, Clock::now() + patience, {});
@@ -356,8 +356,8 @@ class LockRun {
     }
   }
 
-  /// When there must have been an answer: an attempt that is given up must leave the queue first,
-  /// and servers may not respond.
+  /// By when the attempt must be over: some time after its deadline, since an attempt that is given
+  /// up leaves the queue first, but not never, since servers may not respond.
   Clock::time_point limit() const {
     const auto given = lock_->plan().deadline;
     if (given != Fiber::never) return given + longest_look;
@@ -373,7 +373,7 @@ class LockRun {
     } catch (const LockBusy& busy) {
       auto text = std::string(busy.what());
       if (!busy.holder().empty()) text += ": it is held by " + owner_in_line(busy.holder());
-      // An error without a text is not reported: the status tells.
+      // An error without a text is not printed: the exit status says enough.
       throw Error(o_.quiet ? "" : text, o_.busy_code.value_or(status::lock_busy));
     } catch (const ZkError& failure) {
       // A lock may have just been created with an ACL that shuts this session out.

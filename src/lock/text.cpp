@@ -1,4 +1,4 @@
-// LockText: one-line messages about locks, and tables of those of this shell.
+// LockText: one-line messages about locks, and tables of this shell's locks.
 #include "lock/text.h"
 
 #include "base/column_table.h"
@@ -41,7 +41,7 @@ std::int64_t milliseconds_since(Clock::time_point then) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - then).count();
 }
 
-/// Since when it is held, or if it is not, requested.
+/// When it was acquired or, if it is not held, requested.
 Clock::time_point since(const LockStatus& status) {
   return has_token(status) ? status.held : status.asked;
 }
@@ -113,7 +113,7 @@ std::string behind(const LockPlace& place) {
   return text;
 }
 
-/// Of the first in a queue.
+/// A note for the first in a queue, in case the holder's node is persistent.
 std::string persistence(const LockPlace& place) {
   return place.holder_stays ? "; its node is persistent: only deleting it ends that" : "";
 }
@@ -139,7 +139,7 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
 
 std::string waiting_line(const std::string& path, const LockPlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
-  if (place.position == 0) {  // there is no queue, or it is not in it
+  if (place.position == 0) {  // there is no queue, or this contender is not in it
     auto line = fmt::format("waiting {}: {}", path, behind(place));
     if (!place.holder.empty() && place.holder_age_ms)
       line += fmt::format(" (has held it for {})", time_text(*place.holder_age_ms));
@@ -244,7 +244,7 @@ Json own_lock_json(const Lock& lock) {
       .set("state", state_of(status))
       .set("ageMs", milliseconds_since(since(status)))
       .set("token", token_json(status.holding.token))
-      // Of several locks, in the order of their paths.
+      // For several locks, in the order of their paths.
       .set("tokens", Json::array(status.holding.tokens, token_json))
       .set("session", has_token(status) ? Json(session_text(status.holding.session)) : Json())
       .set("contenderNodes", Json::array(status.holding.nodes))

@@ -1,4 +1,4 @@
-// LockText: one-line messages about locks, and tables of those of this shell.
+// LockText: one-line messages about locks, and tables of this shell's locks.
 #pragma once
 
 #include "base/json.h"
@@ -14,7 +14,7 @@
 
 namespace zksh {
 
-/// Who requests it, if the data are from zksh's `revoke`; else empty.
+/// Who requests the release, if the data are from zksh's `revoke`; else empty.
 std::string asker_in_line(const Data& data);
 
 /// The fencing tokens, one for each path: "614313" or "614313 614320".

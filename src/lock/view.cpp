@@ -168,10 +168,10 @@ class ViewMaker {
     return session == watched.session ? nullptr : nearest;
   }
 
-  /// Whether what the servers report shows what a contender watches.
+  /// Whether the servers' reports show what a contender watches.
   bool is_known(const Seat& seat, const std::set<std::int64_t>& watching) const {
     if (seat.session == 0 || seat.alive == false) return true;  // nothing
-    // A client of no server that was asked may be connected to another one.
+    // A client that is connected to none of the servers asked may be connected to another one.
     return seat.session != own_session_ &&
            (seat.connected == true || watching.contains(seat.session));
   }
@@ -255,7 +255,7 @@ class ViewMaker {
   std::string_view chroot_;
   std::int64_t own_session_;
   LockQueue queue_;
-  ContenderKeys zksh_;     ///< keys
+  ContenderKeys zksh_;     ///< keys of those that are zksh's
   std::size_t first_ = 1;  ///< number of the first in the queue
   LockView view_;
 };
@@ -324,7 +324,7 @@ bool is_release_request(const Data& data) {
 std::string release_request(const std::string& word, const std::string& asker, const Data& owner) {
   auto request = word + " by " + asker;
   const auto known = is_release_request(owner) ? owner_before_request(owner) : owner;
-  // The view of a queue reads no more of each.
+  // The view of a queue reads no more than that of each node.
   if (!known || known->empty() || request.size() + known->size() >= longest_owner) return request;
   return request + '\n' + *known;
 }

@@ -56,7 +56,7 @@ struct QueueNodes {
   Stat stat{};                                 ///< the parent's, which has the sequence counter
 };
 
-/// What was read of a lock.
+/// What was read about a lock.
 struct LockReading {
   std::string path;
   QueueNodes queue{};
@@ -98,7 +98,7 @@ struct Seat {
   std::vector<std::size_t> watched_by{};  ///< seats' numbers
   std::size_t other_watchers = 0;         ///< sessions without a seat; only if measured
 
-  /// Whether it waits, but watches none of the contenders' nodes, for all that servers report.
+  /// Whether it waits, but watches none of the contenders' nodes, as far as servers report.
   bool watches_no_node() const { return state == SeatState::Waits && !watches && !watch_unknown; }
   /// Whom it is drawn behind.
   std::optional<std::size_t> behind() const { return watch_unknown ? waits_for : watches; }
@@ -115,11 +115,11 @@ struct LockView {
   };
 
   std::string path;
-  /// "exclusive", "read/write", "semaphore", or "free" if nobody is there, so that the kind is not
+  /// "exclusive", "read/write", "semaphore", or "free" if nobody is there and the kind is thus not
   /// known.
   std::string kind;
   std::vector<Seat> seats;          ///< leases first, then the queue, in order
-  std::vector<std::string> others;  ///< children that are no contenders
+  std::vector<std::string> others;  ///< children that are not contenders
   std::vector<std::string> flaws;   ///< sentences: why exclusion may fail here
   std::vector<Deadlock> deadlocks;  ///< deadlocks that involve a waiter here, if searched for
   std::int64_t counter = 0;

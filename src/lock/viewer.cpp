@@ -102,7 +102,7 @@ bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point dea
 }
 
 LockView LockViewer::view_of(const LockReading& reading) {
-  // Only a viewer that goes on has watches.
+  // Only a viewer that looks repeatedly has watches.
   return make_lock_view(reading, ask(reading), words_.chroot(), watch_ ? client_.session_id() : 0);
 }
 
@@ -124,7 +124,7 @@ void LockViewer::look_for_deadlocks(const std::stop_token& stop) {
   deadlocks_ = WaitGraph(views, passing_).deadlocks(path_);
 }
 
-/// Asks the servers what does not depend on the queue, while that is read.
+/// Asks the servers for what does not depend on the queue while the queue is read.
 void LockViewer::ask_ahead(const std::stop_token& stop) {
   client_.await_connection(path_, stop);
   ahead_ = std::async(std::launch::async, [this] {
@@ -187,7 +187,7 @@ bool LockViewer::watchers_may_come(const LockView& view) const {
                              [&](const std::string& key) { return !without_watch_.contains(key); });
 }
 
-/// Notes what has changed since the look before, and tells the view.
+/// Notes what has changed since the last look, and adds it to the view.
 void LockViewer::note_changes(LockView& view) {
   ContenderKeys there;
   for (const auto& seat : view.seats) there.emplace(seat.contender.key());
@@ -210,7 +210,7 @@ void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& st
 
 namespace {
 
-/// Near the server.
+/// The limit near the server.
 constexpr std::size_t searches_in_flight = 128;
 
 class Search {
@@ -276,7 +276,7 @@ class Search {
     return parsed && parsed->tag == LockTag::Lease;
   }
 
-  /// Of the holders; and the semaphores' limits.
+  /// Reads the data of the holders, and the semaphores' limits.
   void read_owners() {
     struct Question {
       std::string path;

@@ -20,8 +20,8 @@ class Client;
 /// A session waits at a lock until all contenders before it that exclude it are gone; at a full
 /// semaphore, until one lease is free. It is stuck if that requires a session that is stuck; the
 /// stuck sessions are the largest such set among what was read. So a semaphore closes a circle only
-/// if every lease is held within one, and a reader only behind a writer. A session is treated as
-/// one entity that waits and holds, however many threads and commands it has. Source: the AND-OR
+/// if stuck sessions hold all its leases, and a reader only behind a writer. A session is treated
+/// as one entity that waits and holds, however many threads and commands it has. Source: the AND-OR
 /// model of resource deadlocks, Knapp 1987.
 class WaitGraph {
  public:

@@ -58,8 +58,8 @@ BootClock::time_point time_of(std::int64_t count) {
 
 }  // namespace
 
-/// The shared memory, mapped at the same address in both processes. The one that changes something
-/// wakes the other through the socket.
+/// The shared memory, mapped at the same address in both processes. The process that changes
+/// something wakes the other through the socket.
 struct WatchdogMemory {
   /// More than the kernel allows for arguments and environment (execve(2)).
   static constexpr std::size_t size = std::size_t{8} << 20;
@@ -152,8 +152,8 @@ void close_all_but(std::span<const int> kept) {
 /// The calling process's share of the processor. Async-signal-safe.
 class Priority {
  public:
-  /// Takes it before all normal processes, where the machine allows it: on a busy one, a process
-  /// that sleeps may wait for its turn longer than a short lease leaves.
+  /// Puts it before all normal processes, where the machine allows that: on a busy one, a process
+  /// that wakes up may wait for its turn longer than a short lease allows.
   void raise() {
     policy_ = sched_getscheduler(0);
     nice_ = getpriority(PRIO_PROCESS, 0);
@@ -163,7 +163,7 @@ class Priority {
     raised_ =
         sched_setscheduler(0, SCHED_RR, &lowest) == 0 || setpriority(PRIO_PROCESS, 0, -20) == 0;
   }
-  /// As before `raise`, whose caller may have been a parent.
+  /// Undoes `raise`, which may have been called in a parent process.
   void restore() const {
     if (!raised_) return;
     const sched_param none{};
@@ -223,8 +223,8 @@ class ProgramWatch {
     for (const auto& redirection : program_words_.redirections)
       fcntl(redirection.source, F_SETFD, FD_CLOEXEC);
     setpgid(0, 0);
-    // Not to be hit by killing all that is called zksh, or has the lock's path or the program's
-    // words in its command line.
+    // So that it is not hit when somebody kills all processes called zksh, or those with the lock's
+    // path or the program's words in their command lines.
     prctl(PR_SET_NAME, "watchdog");
     replace_command_line(title_);
     priority_.raise();
@@ -292,7 +292,7 @@ class ProgramWatch {
     }
     program_ = child;
     shared_.state = State::Running;
-    // It must not keep connections or pipes open. While it has stderr, zksh or the program has it.
+    // It must not keep connections or pipes open. While it has stderr, so does zksh or the program.
     std::array<int, 4> own{STDERR_FILENO, socket_, children_, timer_};
     std::ranges::sort(own);
     close_all_but(own);
@@ -521,7 +521,7 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
     watcher_ = std::thread([this] { listen(); });
     maintain();
   } catch (...) {
-    if (pid_ > 0) {  // nothing is left to tell it
+    if (pid_ > 0) {  // the destructor, which would end it, will not run
       give_up();
       if (watcher_.joinable()) watcher_.join();
       reap_child(pid_);
@@ -554,7 +554,7 @@ LockWatchdog::~LockWatchdog() {
 bool LockWatchdog::start(const Start& start,
                          const std::function<bool(const Monitor::Held&)>& unwanted) {
   program_words_.environment = start.environment;
-  kill(pid_, SIGCONT);  // it may have waited for long
+  kill(pid_, SIGCONT);  // it may have been stopped during a long wait
   shared_->grace = std::chrono::nanoseconds(start.grace).count();
   shared_->has_terminal = start.has_terminal;
   shared_->start_until = count_of(start.until);
@@ -569,7 +569,7 @@ bool LockWatchdog::start(const Start& start,
   monitor_.wait_until({}, Clock::time_point::max(),
                       [&](const Monitor::Held& held) { return settled(held) || unwanted(held); });
   if (!monitor_.with_lock(settled)) {
-    // It may be too late for that; its owner ends the program then.
+    // It may be too late to prevent the start; the owner ends the program then.
     shared_->start_until = 0;
     kill(pid_, SIGCONT);
     monitor_.wait_until({}, Clock::now() + patience, settled);
@@ -651,7 +651,7 @@ void LockWatchdog::maintain() {
     kill(pid_, SIGCONT);
   if (!may_adopt_strangers()) return;
   auto adopted = adopted_children();
-  // Its children become zksh's only after it has ended, and so not at any of these times.
+  // The watchdog's children become zksh's only after it has ended: none is among these if it lives.
   if (!is_alive()) return;
   std::erase_if(adopted, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) == child; });
   others_ = std::set<pid_t>(adopted.begin(), adopted.end());
@@ -666,7 +666,7 @@ bool LockWatchdog::is_alive() const {
 void LockWatchdog::give_up() const { kill(pid_, SIGKILL); }
 
 void LockWatchdog::end_orphans() {
-  // Its socket is closed before its children are reparented to zksh.
+  // The watchdog's socket is closed before its children are reparented to zksh.
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }

@@ -51,8 +51,8 @@ struct WatchdogMemory;
 /// It is a fork rather than a separate program, since a fork is fast and overlaps with requesting
 /// the lock. It stays in zksh's session, where a program can have the terminal, but in its own
 /// process group, with all signals blocked. Its name and command line are "watchdog" and zksh's
-/// pid, so that killing by name or command line does not end both, and it comes before all normal
-/// processes where the machine allows it (CAP_SYS_NICE).
+/// pid, so that killing by name or command line does not end both, and it has priority over all
+/// normal processes where the machine allows it (CAP_SYS_NICE).
 class LockWatchdog {
  public:
   /// In increasing order.
@@ -64,7 +64,7 @@ class LockWatchdog {
     int stop_signal = 0;        ///< as Process::stop_signal
     int left = 0;               ///< how many processes it has left behind; valid with status
     bool gone = false;          ///< no descendant is left
-    bool expired = false;       ///< the watchdog has killed it since the time of kill_at had come
+    bool expired = false;       ///< the watchdog has killed it because the time of kill_at had come
     bool killed = false;        ///< the watchdog was killed: call end_orphans
 
     bool operator==(const View&) const = default;

@@ -34,7 +34,7 @@ bool may_be_changed_by_server(Client& client, const Acl& acl, const std::stop_to
   client.learn_server("", stop);
   auto said = client.await(client.start_who_am_i(), stop).value;
   if (std::ranges::count(said, "super", &Identity::scheme) > 0) return true;
-  // Behind NAT, the session's address is another; servers do not say hashes.
+  // Behind NAT, servers see another address of the session. They do not show hashes.
   std::erase_if(said, [](const Identity& one) { return one.scheme == "digest"; });
   return (perms_given(said, acl) & perm::admin) != 0;
 }

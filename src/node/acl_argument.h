@@ -14,8 +14,8 @@ namespace zksh {
 
 class Client;
 
-/// Whether servers have shown a digest's hash as x, as to sessions that may not administer the
-/// node.
+/// Whether servers have shown a digest's hash as x, as they do to sessions that may not administer
+/// the node.
 bool hides_hash(const Acl& acl);
 
 /// Declares --force, which acl_argument takes.
@@ -52,8 +52,8 @@ std::string sealed_text(const std::string& path);
 /// Throws UnchangeableAcl if no entry with the permission to set the ACL can be met. Not with
 /// `force`, and not on piped input, where zkCli would do it.
 void refuse_sealed(const Context& cx, const Acl& acl, const std::string& path, bool force);
-/// Also throws if this session could not change the ACL, of a node that is there. Asks the server
-/// only if it does not know. Blocks; throws ZkError, Cancelled.
+/// As refuse_sealed, but also throws if this session could not change the ACL, of a node that
+/// exists. Asks the server only if that is not known here. Blocks; throws ZkError, Cancelled.
 void refuse_lockout(Context& cx, const Acl& acl, const std::string& path, bool force);
 
 struct AclChange {
@@ -61,7 +61,7 @@ struct AclChange {
   /// scheme:id, or digest:USER without the hash, each perhaps with a colon and the permissions that
   /// the entry must have.
   std::vector<std::string> removed{};
-  /// The result may be such that nobody can change it.
+  /// Allow a result that nobody can change any more.
   bool force = false;
 };
 

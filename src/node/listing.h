@@ -110,8 +110,8 @@ Sent read_each(Context& cx, const std::vector<std::string>& paths, Start start, 
   });
 }
 
-/// Prints a node's children, sorted: `[a, b]`, or one per line in plain output, where bare
-/// optionally with the node's path before each, and optionally the Stat below. If no format was
+/// Prints a node's children, sorted: `[a, b]`, or one per line in plain output; optionally with the
+/// node's path before each, if results are bare, and with the Stat below. If no format was
 /// chosen: on a terminal in columns, with a slash after nodes that have children and a * after
 /// ephemerals; elsewhere one per line if results are bare, and in scripts.
 struct ListingForm {

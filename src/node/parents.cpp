@@ -35,7 +35,7 @@ void require_parent(Client& client, const std::string& path, const std::stop_tok
 
 void require_parent(ReadAhead<Stat>& parent, const std::string& path, const std::stop_token& stop) {
   if (parent.found(stop)) return;
-  // The chroot's: only its user creates it.
+  // That is the chroot's node, which only the user creates.
   if (parent.path() == "/") throw ZkError(code::no_node, path);
   throw ZkError(ZkError(code::no_node, parent.path()),
                 fmt::format(" (`create -p {}` creates it)", as_word(parent.path())));

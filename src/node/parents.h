@@ -27,7 +27,7 @@ void require_parent(ReadAhead<Stat>& parent, const std::string& path, const std:
 /// Creates a node; false if it exists. Blocks; throws ZkError, Cancelled.
 bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token& stop);
 
-/// Creates them with null values; it does not matter if somebody else creates one meanwhile.
+/// Creates the missing parents, with null values; somebody else may create one meanwhile.
 /// Blocks; throws ZkError, Cancelled.
 void create_parents(Client& client, const std::string& path, const std::stop_token& stop);
 

@@ -55,7 +55,7 @@ class QuotaPlace {
   /// The inverse: the path through the chroot; of a node outside it the whole path, with a remark.
   std::string inside_chroot(const std::string& whole) const;
   /// Call before writes. Throws ZkError{lock_lost} if this shell has lost a lock that guards its
-  /// writes, which those of another session would not notice. Blocks; throws ZkError, Cancelled.
+  /// writes: those of another session are not guarded. Blocks; throws ZkError, Cancelled.
   void check_lock_guard(const std::stop_token& stop) const;
   /// The error; if a permission is missing outside the chroot, says so.
   ZkError explained(const ZkError& error) const;
@@ -82,10 +82,10 @@ std::string usage_node(const std::string& path);
 std::string quota_argument(const Context& cx, const std::string& path);
 
 /// Sets all limits of a node and creates what is missing of its quota; limits and usage in one
-/// transaction, since the servers neither count nor enforce half a quota. Half a quota that zkCli
-/// has left, whose writes are apart, is completed. Does not look for quotas above and below. `path`
-/// is the client's, as for all that take a QuotaPlace.
-/// Blocks; throws ZkError, Cancelled.
+/// transaction, since the servers neither count nor enforce half a quota. Half a quota, which zkCli
+/// may leave behind since it writes the two separately, is completed. Does not look for quotas
+/// above and below. `path` is the client's, as for all that take a QuotaPlace. Blocks; throws
+/// ZkError, Cancelled.
 void write_quota(const QuotaPlace& place, const std::string& path, const QuotaText& limits,
                  const std::stop_token& stop);
 /// Removes limits and usage, if there are any, in one transaction; then the node in the quota tree

@@ -25,7 +25,7 @@ bool is_met_by(const AclEntry& entry, const Identity& identity) {
   return entry.scheme != "digest" || entry.id == identity.id;
 }
 
-/// What the requests of a command need, in their order: c and d of the parent, the others of the
+/// What the requests of a command need, in their order: c and d on the parent, the others on the
 /// node itself.
 std::string_view needs_of(std::string_view command) {
   using Need = std::pair<std::string_view, std::string_view>;
@@ -85,7 +85,7 @@ std::string missing_right(Client& client, const std::string& path, std::string_v
   return " (`getAcl` shows who has it; `addauth` adds an identity)";
 }
 
-/// Says which version it is.
+/// Says what the version is now.
 std::string present_version(Client& client, const std::string& path, std::string_view command,
                             const std::stop_token& stop) {
   const auto now = client.await(client.start_exists(path, Watch::none()), stop);

@@ -16,8 +16,8 @@ class Client;
 int perms_given(const std::vector<Identity>& identities, const Acl& acl);
 
 /// The error; if a permission is missing, names the right, the node that must give it, who has it
-/// there, and `addauth`; if a version does not match, says which one it is. Nothing if the message
-/// says more than zkCli's already. `command`: what the user ran, from which the right follows.
+/// there, and `addauth`; if a version does not match, says what it is now. Adds nothing if the
+/// message already says more than zkCli's. `command`: what the user ran, which tells the right.
 /// Reads a node, or up to two ACLs. Blocks; throws Cancelled.
 ZkError with_remedy(Client& client, const ZkError& error, std::string_view command,
                     const std::stop_token& stop);

@@ -117,8 +117,8 @@ std::string contender_text(const Contender& contender, bool zksh) {
                      name);
 }
 
-/// What makes the observer see the other; empty: nothing does. `own`: the user can choose other
-/// names for the other.
+/// What makes the observer see the other; empty: nothing does. `own`: the other contender is the
+/// user's, who can choose different names for it.
 std::string remedy(const Contender& observer, const Contender& other, bool own) {
   std::string text = own && kind_of(other) != Kind::All ? "use --compat all" : "";
   const auto add = [&](std::string_view more) {
@@ -144,7 +144,7 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
   return text.empty() ? text : fmt::format(" ({})", text);
 }
 
-/// How an observer fails that cannot parse such a name.
+/// How an observer that cannot parse the other's name fails.
 std::string failure(const Contender& observer, const Contender& other) {
   if (kind_of(observer) == Kind::CLock) return "crashes on the name of";
   const bool old_reads = std::ranges::all_of(other.nodes, number_follows_dash);
@@ -203,7 +203,7 @@ std::string flaw_of(const Representative& observer, const Representative& other,
   return fmt::format("{} may not see {}", who, whom);
 }
 
-/// Adds the flaws in both directions between two contenders of others.
+/// Adds the flaws in both directions between two contenders, neither of which is the own one.
 void add_flaws_between(const Representative& a, const Representative& b,
                        std::vector<std::string>& flaws) {
   const bool blind = !a.zksh && !b.zksh && conflict(*a.contender, *b.contender) &&
@@ -238,7 +238,8 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   }
 }
 
-/// A holder of kazoo's Semaphore and `what`, which has the same node, do not see each other.
+/// Adds the flaw that a holder of kazoo's Semaphore and `what`, at the same lock node, do not see
+/// each other.
 void add_flaw_of_kazoo_lease(const LockQueue& queue, std::string_view what,
                              std::vector<std::string>& flaws) {
   const auto lease = std::ranges::find_if(queue.others, is_hex32);
@@ -247,7 +248,7 @@ void add_flaw_of_kazoo_lease(const LockQueue& queue, std::string_view what,
                                 lease->substr(0, 8), what));
 }
 
-/// Adds flaws of a library with itself, and of children that are no contenders.
+/// Adds the flaws of a library with its own kind, and with children that are not contenders.
 void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& kinds,
                      std::vector<std::string>& flaws) {
   const auto java = std::ranges::count_if(queue.contenders, [](const Contender& contender) {

@@ -76,7 +76,7 @@ enum class Compat {
 inline constexpr NamedValues<Compat, 3> compat_names{
     {{"curator", Compat::Curator}, {"kazoo", Compat::Kazoo}, {"all", Compat::All}}};
 
-/// Whether it is 32 hexadecimal digits, as kazoo's guids and the names of its semaphore's leases.
+/// Whether it is 32 hexadecimal digits, like kazoo's guids and the names of its semaphore's leases.
 bool is_hex32(std::string_view text);
 /// A random UUID (version 4), 36 characters in lower case. With `joins_many`, it has version 8,
 /// which RFC 9562 leaves to applications: its name tells others that the contender has joined

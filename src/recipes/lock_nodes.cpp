@@ -114,7 +114,7 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   co_return result;
 }
 
-/// In one transaction.
+/// Creates the nodes and does the plan's removals in one transaction.
 Task<int> LockNodes::create_all(const std::function<void()>& on_sent) {
   std::vector<Op> ops(plan_.nodes.begin(), plan_.nodes.end());
   std::ranges::copy(plan_.removals, std::back_inserter(ops));
@@ -135,8 +135,8 @@ Task<int> LockNodes::create_all(const std::function<void()>& on_sent) {
   co_return outcome.code;
 }
 
-/// What is sent behind the creation, without knowing its answer. Far away that includes what would
-/// be needed if a parent were missing, unless they were there before.
+/// Sends what follows the creation, before its answer has come. Far from the servers, that includes
+/// what is needed if a parent is missing, unless all were there before.
 void LockNodes::sent_creation(const std::function<void()>& on_sent) {
   if (on_sent) on_sent();
   const bool may_be_missing = parents_.empty() && !parents_exist_ && !search_.is_asked();
@@ -149,7 +149,8 @@ std::set<std::string> LockNodes::direct_parents() const {
   return parents;
 }
 
-/// Asks for what is above the direct parents: the leader will have found one of those missing.
+/// Asks about the ancestors of the direct parents. The answers matter only if one of the direct
+/// parents is missing, which the leader finds out.
 void LockNodes::ask_ancestors() {
   if (plan_.parents == CreateMode::Container && containers_) probe_ = requests_.send_probe();
   std::set<std::string> above;
@@ -184,8 +185,8 @@ void LockNodes::adopt(const std::vector<OpResult>& results) {
   holding_.token = results.front().stat.czxid;  // 0: not known
 }
 
-/// Takes the answer to the creation of a parent without which the nodes could not be created. The
-/// next attempt will fare better, or this throws.
+/// Evaluates the answer to the creation of a parent without which the nodes could not be created.
+/// Returns if the next attempt may succeed, else throws.
 void LockNodes::explain(const std::string& path, int result) {
   const bool vanished = result == code::no_node && parent_path(path) != "/";
   if (result == code::ok || result == code::node_exists || vanished ||
@@ -246,7 +247,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
   co_return nodes;
 }
 
-/// As find_by_names, for the only node, of this session and with our data.
+/// As find_by_names, for a single node, which must be this session's and have our data.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_data() {
   const auto& node = plan_.nodes.front();
   auto flushed = requests_.send_sync(node.path);

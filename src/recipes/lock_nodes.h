@@ -20,7 +20,7 @@ struct NodesPlan {
   /// For missing parents. Their ancestors become persistent, and so do containers on servers that
   /// do not support these (before 3.5.3).
   CreateMode parents = CreateMode::Container;
-  /// The ancestor that is of that kind, too; empty: only the direct parents are.
+  /// An ancestor that is created as that kind, too; empty: only the direct parents are.
   std::string top{};
   /// Done in the same transaction.
   std::vector<RemoveOp> removals{};
@@ -28,7 +28,7 @@ struct NodesPlan {
 
 /// The nodes of a contender in one queue or several, or of a holder. Whatever is lost on the way,
 /// at most one set of them is left, and none once they are taken back: if a creation gets no
-/// answer, its nodes are searched by their guid, which is unique, and a new session uses a new
+/// answer, its nodes are searched for by their guid, which is unique, and a new session uses a new
 /// guid, since the old session's nodes will vanish (CURATOR-498).
 class LockNodes {
  public:
@@ -41,9 +41,9 @@ class LockNodes {
 
   /// Creates the nodes with a new guid, also if previous ones are gone. Returns code::ok, or
   /// code::node_exists if somebody else has a non-sequential node, or code::lock_lost if a node to
-  /// be removed is gone. Calls `on_sent` right after each
-  /// creation is sent; what it sends is answered after that. Throws ZkError, Error if a parent
-  /// keeps vanishing, LockBusy, Cancelled; then call take_back.
+  /// be removed is gone. Calls `on_sent` right after each creation is sent; what it sends is
+  /// answered after that. Throws ZkError, Error if a parent keeps vanishing, LockBusy, Cancelled;
+  /// then call take_back.
   Task<int> make(std::function<void()> on_sent = {});
   /// Reads the fencing token, unless it is known, and waits until the session's lease leaves enough
   /// time to use the lock: a third of the session timeout. After a long wait, a server that lags
@@ -66,7 +66,7 @@ class LockNodes {
   Task<> exchange(std::vector<Op> ops, std::vector<std::string> after);
 
   const Holding& holding() const { return holding_; }
-  /// Whether they may be there: created, perhaps, and not taken back.
+  /// Whether the nodes may exist: perhaps created, and not taken back.
   bool may_exist() const { return asked_; }
   bool same_session() const { return requests_.client().session_id() == holding_.session; }
   /// Whether this is the name of one of the nodes.

@@ -45,14 +45,14 @@ struct LockPlace {
   std::string watched_node{};  ///< the node of that contender to watch
   // What reading these nodes shows:
   std::string predecessor{};       ///< owner data of the contender it waits for
-  bool predecessor_stays = false;  ///< its node is no ephemeral: no session's end removes it
+  bool predecessor_stays = false;  ///< its node is not ephemeral: no session's end removes it
   std::string holder{};            ///< owner data of the first in the queue
   /// How long the first has been in the queue, in milliseconds, by the clocks of server and client.
   /// nullopt: not known.
   std::optional<std::int64_t> holder_age_ms{};
   bool holder_stays = false;  ///< as predecessor_stays
-  /// For a semaphore. The queue is then that of the waiting contenders; if nobody is before, the
-  /// holder is the one with the oldest lease.
+  /// For a semaphore, whose queue has only the waiting contenders; for the first of these, `holder`
+  /// is the one with the oldest lease.
   struct Leases {
     int all = 0;     ///< total; 0: not a semaphore
     int taken = 0;   ///< 0: not known, since others wait before
@@ -69,7 +69,7 @@ struct LockPlace {
 /// where names show no order: then czxid decides.
 struct LockQueue {
   std::vector<Contender> contenders;
-  std::vector<std::string> others;  ///< children that are no contenders
+  std::vector<std::string> others;  ///< children that are not contenders
 
   std::optional<std::size_t> index_of(std::string_view key) const;
   /// The nearest contender before `index` that keeps it from the lock; nullopt: it holds the lock.

@@ -91,7 +91,7 @@ Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
     auto listed = co_await listing_.names(herd_);
     std::optional<LockPlace> place;
-    // Giving way requires to know the others.
+    // Giving way requires knowing the others.
     if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
       place = plain_place(listed, base_name(nodes.holding().nodes.front()));
     if (!place) {
@@ -113,8 +113,8 @@ Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   }
 }
 
-/// Lists again at once. A recipe that acts on the answer may need others as soon, and can have them
-/// sent right behind.
+/// Lists again at once. A recipe that acts on the answer may need other answers as soon, and can
+/// send those requests right behind (RecipeReport::relisted).
 void LockTurn::look_again(const LockNodes& nodes) {
   if (requests_.client().current_state() != SessionState::Connected || !nodes.same_session())
     return;
@@ -152,7 +152,7 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const auto outcome = co_await requests_.answer(std::move(questions[i]));
       if (is_connection_failure(outcome.code)) complete = false;
-      // For one that is gone meanwhile nobody waits.
+      // Nobody waits for one that is gone by now.
       auto& czxid = order[names[i]];
       czxid = outcome.code == code::ok ? outcome.value.czxid : INT64_MAX;
     }

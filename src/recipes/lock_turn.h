@@ -46,8 +46,8 @@ class LockTurn {
   /// Waits until no other contender is before the one with these nodes, or waiting is pointless.
   /// `names` are the kind of their names. Throws ZkError, LockBusy, Cancelled.
   Task<Turn> await(LockNodes& nodes, Compat names);
-  /// From now on, does not wait behind a contender that has joined several queues at once, and may
-  /// wait in another one for a lock that we hold.
+  /// From now on, does not wait behind a contender that has joined several queues at once: it may
+  /// wait in another of them for a lock that we hold.
   void yield_to_multi_joiners() { gives_way_ = true; }
   /// After Turn::GivesWay: the absolute path of that contender's node.
   const std::string& obstacle() const { return obstacle_; }

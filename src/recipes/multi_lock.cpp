@@ -25,7 +25,7 @@ namespace {
 ///
 /// The two kinds could deadlock: one that goes in order holds /a and waits for /b behind an atomic
 /// one that waits for /a. Therefore the names of atomic contenders are recognisable (see
-/// joins_many), and a contender that goes in order and finds one before it gives everything back,
+/// joins_many). A contender that goes in order, when it finds one before it, gives everything back,
 /// holds nothing until that one is gone, and starts again.
 class MultiLock final : public Recipe {
  public:
@@ -195,9 +195,9 @@ class MultiLock final : public Recipe {
     }
   }
 
-  /// For the last of several stages: sends reads of the others' nodes. Sent behind each request for
-  /// its queue, so that the last ones are answered after the list that shows that it is held, and
-  /// that shows its own nodes: all exist once all is acquired.
+  /// For the last of several stages: sends reads of the other stages' nodes right behind each
+  /// request for its queue. So the last reads are answered after the list that shows that the stage
+  /// is held and that its own nodes exist: all nodes exist once all is acquired.
   void ask_existence() {
     existence_.clear();
     if (joining_ != &stages_.back()) return;

@@ -25,7 +25,7 @@ class LockBusy : public Error {
   explicit LockBusy(const std::string& message, std::string holder = "")
       : Error(message, status::lock_busy), holder_(std::move(holder)) {}
 
-  /// The data of the holder's node; empty unless the message leaves it to the reader to say who
+  /// The data of the holder's node; empty unless the message leaves it to the caller to say who
   /// holds the lock.
   const std::string& holder() const noexcept { return holder_; }
 
@@ -33,7 +33,7 @@ class LockBusy : public Error {
   std::string holder_;
 };
 
-/// The same, but for the sake of the connection, not of another contender.
+/// The same, but because of the connection, not of another contender.
 class LockUnsettled : public LockBusy {
  public:
   using LockBusy::LockBusy;
@@ -52,9 +52,9 @@ struct RecipeReport {
   /// Warnings for the user: exclusion that cannot work, a lost place.
   std::function<void(const std::string& text)> warning{};
   std::function<void(const LockPlace& place)> waiting{};
-  /// After a wait, right behind the request for the queue, whose answer may be that the lock is
-  /// held: `nodes` are the contender's. What is sent then is answered after it, and so shows a
-  /// state that is at least as new.
+  /// Called after a wait, right behind the request for the queue, whose answer may show that the
+  /// lock is held. `nodes` are the contender's. What this callback sends is answered after that
+  /// request, and so shows a state that is at least as new.
   std::function<void(const std::vector<std::string>& nodes)> relisted{};
   /// A request is sent; a watch event has arrived: for counting them.
   std::function<void()> request{};
@@ -133,7 +133,7 @@ class Recipe {
   /// held it. Takes until a server answers or the session has ended. Cannot be cancelled.
   virtual Task<bool> release() = 0;
   /// Turns a held write lock into a read lock without letting a writer in between. Throws
-  /// UsageError if it is no write lock.
+  /// UsageError if it is not a write lock.
   virtual Task<> downgrade() { throw UsageError("only a write lock can be downgraded"); }
   /// Valid from the end of acquire until release.
   virtual const Holding& holding() const = 0;

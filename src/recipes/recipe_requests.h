@@ -30,7 +30,7 @@ std::string answer_text(const std::vector<OpResult>& results);
 
 // They note in `place` what an attempt to read a contender's node has shown.
 void note_predecessor(const Outcome<Node>& predecessor, LockPlace& place);
-/// Of the first contender.
+/// The same for the first contender.
 void note_holder(const Outcome<Node>& first, LockPlace& place);
 
 /// Used by one recipe, on the thread that drives its fiber.
@@ -67,7 +67,7 @@ class RecipeRequests {
     return send(client_.start_exists(path, Watch::none()), "exists {}", path);
   }
   /// Has the session find out whether the server knows containers, before one is created: until
-  /// that is known, the session keeps the creation back, but not what is sent behind it.
+  /// that is known, the session holds back the creation, but not what is sent behind it.
   Sent<Nothing> send_probe() { return send(client_.start_probe_newer(), "getConfig"); }
   Sent<Nothing> send_sync(const std::string& path) {
     return send(client_.start_sync(path), "sync {}", path);

@@ -51,8 +51,8 @@ NodesPlan lease_plan(const LockRequest& request, const std::string& path, int qu
 /// of the mutex lists the leases after they were made.
 ///
 /// The number of leases is stored in the data of PATH, as kazoo's Semaphore does. It is written if
-/// there is none, and compared at the start, far from the servers together with the first step into
-/// the queue, and again once the leases are held. Curator ignores it.
+/// there is none, and compared at the start (far from the servers, while joining the queue) and
+/// again once the leases are held. Curator ignores it.
 /// Source: Curator Tech Notes and InterProcessSemaphoreV2; kazoo.recipe.lock.Semaphore.
 class Semaphore final : public Recipe {
  public:
@@ -141,7 +141,7 @@ class Semaphore final : public Recipe {
   }
 
   /// Returns false if the place in the queue or the session is gone. `unread`: the number of leases
-  /// has been asked for, ahead of the mutex, and is compared before it is waited for.
+  /// has been asked for ahead of joining the queue, and is compared before waiting for the mutex.
   Task<bool> attempt(bool unread) {
     co_await mutex_.make([this] {
       turn_.ask();

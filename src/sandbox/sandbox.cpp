@@ -139,7 +139,7 @@ void write_file(const fs::path& path, const std::string& text) {
 
 // Paths are relative to the server's directory, since the file is read as Latin-1 and $TMPDIR may
 // be anything. The data does not outlive zksh, so nothing is synced to disk. The superuser,
-// super:sandbox, allows to try reconfig and to repair a bad ACL.
+// super:sandbox, makes it possible to try reconfig and to repair a bad ACL.
 constexpr const char* common_config = R"(tickTime=2000
 initLimit=10
 syncLimit=5
@@ -155,7 +155,7 @@ DigestAuthenticationProvider.superDigest=super:WCo+aqEZfTf8oYIQkfqdYXKhC3M=
 
 using namespace std::chrono_literals;
 constexpr auto start_limit = 60s;
-constexpr auto patience = 3s;  // then it is said what is waited for
+constexpr auto patience = 3s;  // after that, says what it waits for
 constexpr auto answer_limit = 500ms;
 /// How often to ask a starting server whether it serves.
 constexpr auto question_interval = 10ms;
@@ -206,7 +206,7 @@ std::vector<std::string> java_flags() {
   return flags;
 }
 
-/// The jute.maxbuffer for a length that is in the files; 0 if what servers have suffices.
+/// The jute.maxbuffer needed for a record of this length; 0 if the servers' own suffices.
 std::size_t needed_buffer(std::size_t length) {
   std::size_t buffer = 0xfffff;
   for (const auto& flag : java_flags())
@@ -323,9 +323,9 @@ std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
       // Keeps what a killed JVM leaves behind in its directory.
       "-XX:-UsePerfData", "-XX:ErrorFile=./crash.log", "-Djava.io.tmpdir=" + home.string(),
       "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.jmx.log4j.disable=true",
-      // One that has long waited for others asks again soon, not after a minute.
+      // A server that has waited long for others asks again soon, not after a minute.
       "-Dzookeeper.fastleader.maxNotificationInterval=1000"};
-  // The last of the same counts.
+  // If a flag is repeated, the last one counts.
   std::ranges::move(java_flags(), std::back_inserter(words));
   if (max_buffer_ > 0) words.push_back(fmt::format("{}{}", buffer_flag, max_buffer_));
   words.insert(words.end(), {"-cp", java_.class_path,
@@ -390,7 +390,7 @@ std::optional<std::string> Sandbox::await_serving(std::vector<std::size_t> which
 std::string Sandbox::why_not(std::size_t i, std::optional<int> status) const {
   const std::string what = status ? fmt::format("exited with status {} during its start", *status)
                                   : fmt::format("is not serving after {}", short_time(start_limit));
-  // What it says of its files is Java's; the check says what is wrong with them, and what to do.
+  // The log speaks of the files in Java's terms; `txns --check` says what is wrong, and what to do.
   return fmt::format("server {} of the sandbox {}{}; its last log lines:\n{}", i + 1, what,
                      filled_ ? " (`txns --check` says whether its files are the reason)" : "",
                      log_tail(i));

@@ -24,8 +24,8 @@ struct ServerProgram {
 };
 
 /// Finds Java by $JAVA_HOME or $PATH, and the jars of `zookeeper`, else of $ZOOKEEPER_HOME, else of
-/// Debian's package. The first two are directories: Apache's archive unpacked, or a root of
-/// Debian's with usr/share/java; the first may also be a version fetched by
+/// Debian's package. The first two are directories: Apache's archive unpacked, or a root with
+/// Debian's usr/share/java; the first may also be a version fetched by
 /// tests/support/fetch_servers.py. Throws Error that says what to install.
 ServerProgram find_server_program(const std::string& zookeeper = {});
 
@@ -63,9 +63,9 @@ class Sandbox {
   /// Starts the servers and waits until all serve, at most a minute. Throws Error, with the end of
   /// its log, if a server does not, or if Java or ZooKeeper is missing; Cancelled when `stop` is
   /// requested. Leaves nothing behind then. `config` has additional lines for every server's
-  /// zoo.cfg. `zookeeper`: see find_server_program. `fill` writes files with which each server
-  /// starts into the directory that it gets, the server's version-2, and returns the length of the
-  /// longest record or value in them. Java also gets the flags of $SERVER_JVMFLAGS and $JVMFLAGS.
+  /// zoo.cfg. `zookeeper`: see find_server_program. `fill` gets each server's version-2 directory,
+  /// writes the files with which the server starts there, and returns the length of the longest
+  /// record or value in them. Java also gets the flags of $SERVER_JVMFLAGS and $JVMFLAGS.
   explicit Sandbox(Monitor& monitor, int servers = 1, std::vector<std::string> config = {},
                    const std::stop_token& stop = {}, const std::string& zookeeper = {},
                    const std::function<std::size_t(const std::filesystem::path&)>& fill = {});
@@ -74,7 +74,7 @@ class Sandbox {
   /// Kills the servers and removes their data before it returns.
   ~Sandbox();
 
-  /// The jute.maxbuffer that the servers need for what `fill` wrote; 0: what they have by default.
+  /// The jute.maxbuffer that the servers need for what `fill` wrote; 0: their own suffices.
   std::size_t max_buffer() const { return max_buffer_; }
   int size() const { return static_cast<int>(ports_.size()); }
   /// "127.0.0.1:PORT,…".

@@ -24,9 +24,9 @@ Event::Type event_type(int type) {
   return Event::Type::Session;
 }
 
-/// The name of the server that it is connected to, for users: HOST:PORT as in the connect string,
-/// also for a read-only server, which zookeeper_get_connected_host does not return. With the wire's
-/// Hold.
+/// The name of the server that a handle is connected to, for users: HOST:PORT as in the connect
+/// string, also for a read-only server, which zookeeper_get_connected_host does not return. With
+/// the wire's Hold.
 std::string connected_name(zhandle_t* zh, const AddressNames& names) {
   const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" for an IPv6 address
   const auto colon = text.rfind(':');
@@ -77,7 +77,7 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
   if (is_connected(state)) {
     if (now == SessionState::Connecting) watchers.end_all_persistent();
     lost = Clock::now();
-    // A server that breaks the protocol has not become another one by that.
+    // A server that breaks the protocol is still the same server.
     if (!wire.is_flawed()) session.known_servers().forget(address, connected_to);
     session.state_->opener.ring();  // for next_look_up
   }
@@ -111,7 +111,7 @@ void Session::Handle::event_came(const WireEvent& event) {
       (*mailbox)(held).push_back(
           {.type = type, .path = *path, .persistent = true, .zxid = event.zxid});
     });
-  // Up to 3.8, events have none. What was reported would be found again after a lost connection.
+  // Up to 3.8, events have no zxid. What was reported would be found again after a lost connection.
   if (event.zxid <= 0 && !receivers.empty()) ask_zxid();
 }
 
@@ -244,12 +244,12 @@ void Session::Handle::limit_sasl() {
 /// that this session belongs to is gone, and the session with it. A follower that merely lags
 /// behind does not show such a zxid: the new session's creation is a transaction that the leader's
 /// quorum has accepted, with a later zxid than all before it, and the follower has applied it when
-/// it answers the sync behind it. Neither does a deposed leader, which gets no quorum. (With local
-/// sessions the sync alone goes to the leader.) A server that wants SASL first says no zxid; then
-/// the session must also have been away for its timeout, after which no lease of it is left.
+/// it answers the sync that follows. Neither does a deposed leader, which gets no quorum. (With
+/// local sessions the sync alone goes to the leader.) A server that wants SASL first shows no zxid;
+/// then the session must also have been away for its timeout, after which no lease of it is left.
 ///
-/// The session ends when a server then refuses it once more. Nobody takes a lock for held that is
-/// not: its waiters and holders see an expired session, as they do when a server says so.
+/// The session ends when a server then refuses it once more. Nobody believes that a lost lock is
+/// held: its waiters and holders see an expired session, as they do when a server says so.
 void Session::Handle::look_for_restored_servers() {
   constexpr std::chrono::seconds interval{2};
   const auto now = Clock::now();
@@ -359,8 +359,8 @@ void Session::Handle::continue_sasl(const SocketAddress& server, std::uint64_t c
                         });
 }
 
-/// Without a ticket for a server a new session cannot begin. One that has begun tries again: a KDC
-/// may be away for a moment, or the user gets a new ticket. With the wire's Hold.
+/// Without a ticket for a server, a new session cannot begin. One that has begun tries again: a KDC
+/// may be away for a moment, or the user may get a new ticket. With the wire's Hold.
 void Session::Handle::finish_sasl(const SaslExchange::Step& step) {
   sasl_until = Clock::time_point::max();
   ++sasl_step;

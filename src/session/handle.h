@@ -37,9 +37,9 @@
 
 namespace zksh {
 
-/// The watches of a session, and the unanswered requests that will set some. A server has one
-/// one-shot watch per node and kind for all of them, so it may be removed there only if nobody else
-/// needs it. Used under the session's monitor.
+/// The watches of a session, and the unanswered requests that will set some. A server keeps one
+/// one-shot watch per node and kind for the whole session, so it may be removed there only if
+/// nobody else needs it. Used under the session's monitor.
 ///
 /// A watch begins when the answer arrives, not when the request is sent: an event in between
 /// belongs to an earlier watch, and ends only that; and the server may refuse. Report answers and
@@ -54,7 +54,7 @@ class WatcherTable {
 
   /// A read that sets a watch is sent.
   void asked(const std::string& path, WatchKind kind, Who who);
-  /// Its answer arrived, or will not arrive; `left`: it has set a watch.
+  /// Its answer arrived, or never will; `left`: the read has set a watch.
   void answered(const std::string& path, WatchKind kind, Who who, bool left);
   /// Whether there are watches on the node, or unanswered reads that will set some.
   bool has(const std::string& path, WatchKind kind) const {
@@ -69,13 +69,13 @@ class WatcherTable {
   std::size_t size() const { return watchers_.size(); }
   // Persistent watches: a mailbox has one per node.
 
-  /// One is asked for.
+  /// A persistent watch is asked for.
   void asked(const std::string& path, WatchMode mode, const Mailbox& mailbox);
   /// The answer arrived, or will not arrive.
   void answered(const std::string& path, WatchMode mode, const Mailbox& mailbox, bool is_granted);
-  /// False: it has none.
+  /// Ends the mailbox's persistent watch on this node; false if it has none.
   bool end_persistent(const std::string& path, const Mailbox& mailbox);
-  /// The connection is lost, and they with it.
+  /// The connection is lost, and with it all persistent watches.
   void end_all_persistent() { persistent_.clear(); }
   /// Whether there is one on exactly this node, or may soon be.
   bool has_persistent(const std::string& path) const { return persistent_.contains(path); }
@@ -85,11 +85,11 @@ class WatcherTable {
   bool reports(std::string_view path, WatchKind kind, bool or_may = false) const;
   /// Whether all others on the node have this mode.
   bool agree(const std::string& path, WatchMode mode, const Mailbox& mailbox) const;
-  /// The mailboxes that get an event of this type of the node. The first event may come before the
-  /// answer.
+  /// The mailboxes that get an event of this type for this node. The first event may come before
+  /// the answer.
   std::vector<Mailbox> receivers(const std::string& path, Event::Type type) const;
 
-  /// The watches of `named`, and the number of others', without those of `without`.
+  /// The watches of `named`, and the number of all others except those of `without`.
   OpenWatches open(Who without) const;
 
  private:
@@ -191,7 +191,7 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   // Under the session's monitor:
   SessionState state = SessionState::Connecting;
   bool ever_connected = false;
-  bool is_ending = false;  ///< the server was asked to end it: that the connection ends is no news
+  bool is_ending = false;  ///< the server was asked to end the session: report no more states
   Clock::time_point opened;
   Clock::time_point lost;       ///< when the connection was lost, if ever
   std::string connected_to;     ///< the last server, HOST:PORT; empty before the first
@@ -208,25 +208,25 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::vector<Pending<Nothing>> authentication;  ///< what `authenticate` sent last
   bool other_credentials = false;                ///< others than the settings' were sent
   std::size_t calls = 0;                         ///< number of unanswered requests
-  /// Those that the session may have; an empty path for any whose name is not known.
+  /// Those that the session may have; an empty path stands for any whose name is not known.
   std::set<std::string> ephemerals;
   BootClock::time_point beat;  ///< the last heartbeat
   struct TlsFailure {
     std::string reason;  ///< the latest
-    int tries = 0;       ///< consecutive failures; more if another would fail too
+    int tries = 0;       ///< consecutive failures; a lasting one counts as enough_tls_tries
   };
   std::map<std::string, TlsFailure> tls_failures;  ///< by the server's name, HOST:PORT
   std::string sasl_problem;   ///< of this machine's Kerberos, for the user; empty if it works
   std::string kerberos_user;  ///< the principal; empty without Kerberos
   // With the wire's Hold:
   std::shared_ptr<SaslExchange> sasl;
-  std::uint64_t sasl_connection = 0;  ///< the one that it is for
+  std::uint64_t sasl_connection = 0;  ///< the connection that `sasl` is for
   std::uint64_t sasl_step = 0;        ///< counts steps, and connections: an earlier one is stale
   bool sasl_begins = false;           ///< that step is an exchange's first
   Clock::time_point sasl_until = Clock::time_point::max();  ///< how long it may take
-  /// By the context of their watches, a number that the C client passes back, not a pointer: it
-  /// silently drops unfired watches. All watches of a mailbox share it, so the C client fires one
-  /// event for all that it has on a node, and needs linear, not quadratic, time to report a session
+  /// By the context of their watches: a number that the C client passes back, not a pointer, since
+  /// it silently drops unfired watches. All watches of a mailbox share it, so the C client fires
+  /// one event for all of them on a node, and needs linear, not quadratic, time to report a session
   /// event.
   std::unordered_map<void*, Mailbox> mailboxes;
   std::uintptr_t last_mailbox = 0;
@@ -239,10 +239,10 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   void look_for_restored_servers();
   void limit_sasl();
   void finish_sasl(const SaslExchange::Step& step);
-  /// The path of a node without the chroot; nullopt: it is not below it.
+  /// The path of a node without the chroot; nullopt if the node is not below it.
   std::optional<std::string> own_path(std::string_view whole) const;
-  /// Has the server show its last zxid, which is that of any event before the answer, or a later
-  /// one; with the Hold.
+  /// Has the server show its last zxid, which is no less than that of any event before the answer;
+  /// with the Hold.
   void ask_zxid();
   /// Sends the reads that have waited.
   void send_waiting(const std::string& path);
@@ -253,18 +253,18 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
   std::vector<std::string> hosts_of(const std::string& server) const;
   /// Whether TLS has failed with all servers, for a permanent reason or several times.
   bool tls_failed_everywhere(const Monitor::Held& held) const;
-  /// Call when a connection is made, before that is known: sends the settings' credentials that
+  /// Call when a connection is made, before it is reported: sends the settings' credentials that
   /// have not been accepted yet. False if the connection is lost again.
   bool authenticate();
   /// Whether there is a connection on which the settings' credentials are in force.
   bool is_ready(const Monitor::Held& held) const {
     return is_connected(state) && std::ranges::all_of(authentication, [&](const auto& sent) {
-             // One that was refused is followed by the session's end.
+             // A refused credential is followed by the session's end.
              const auto& answer = (*sent)(held);
              return answer && answer->code == code::ok;
            });
   }
-  /// The path that was watched, of an event as the C client reports it.
+  /// The path that was watched, from the path of an event as the C client reports it.
   std::string watched_path(const char* reported) const;
   /// Records a watch event. `type` is the C client's.
   void watches_fired(const Monitor::Held& /*held*/, int type, const std::string& path) {
@@ -337,7 +337,7 @@ struct Session::State {
   bool wants_tick = false;          ///< the opener should ask the server for its tick
   bool wants_modes = false;         ///< the opener should ask the servers whether they take writes
   bool wants_zxid = false;          ///< the opener should ask the servers what they have
-  bool wants_versions = false;      ///< of all servers that the session is connected to
+  bool wants_versions = false;      ///< the opener should ask each connected server for its version
   Bell opener;                      ///< rings when the opener has work; not under the monitor
 
   std::shared_ptr<Handle> open_handle() const { return phase == Phase::Open ? handle : nullptr; }
@@ -361,7 +361,7 @@ struct KnownServers {
   struct Waits {
     std::size_t count = 0;
     Clock::time_point since{};  ///< since when there have been some, with hardly a pause
-    Clock::time_point ended{};  ///< the last of them
+    Clock::time_point ended{};  ///< when the last of them ended
 
     void begin() {
       constexpr std::chrono::milliseconds pause{100};
@@ -378,9 +378,9 @@ struct KnownServers {
   std::map<std::string, std::chrono::milliseconds> ticks{};
   /// When a session last began to ask for one: a thousand sessions need it only once.
   std::map<std::string, Clock::time_point> ticks_asked{};
-  /// Those that said so when they were last asked, by numeric address and port.
+  /// Those that said they take writes when last asked, by numeric address and port.
   std::set<std::string> writable{};
-  /// What servers that do not let a session resume give to a new one, by the connect string.
+  /// What a new session learns from servers that do not let an old one resume, by connect string.
   struct Zxid {
     Clock::time_point asked{};   ///< when a session last began to ask for it
     Clock::time_point learnt{};  ///< when one let a session begin
@@ -388,15 +388,16 @@ struct KnownServers {
   };
   std::map<std::string, Zxid> zxids{};
   struct Version {
-    ServerVersion version{};  ///< 0.0: it does not say, or does not have what it says
+    ServerVersion version{};  ///< 0.0: it does not report one, or not the one it has
     /// When to ask again: the server may have been in trouble when it was asked.
     Clock::time_point ask_again = Clock::time_point::max();
-    bool is_false = false;  ///< it has said one that it does not have
+    bool is_false = false;  ///< it has reported a version that it does not have
   };
   /// By numeric address and port.
   std::map<std::string, Version> versions{};
 
-  /// What was learnt of a server when a connection to it is lost: it may come back as another.
+  /// Forgets what was learnt about a server. Call it when a connection to it is lost: it may come
+  /// back as another.
   void forget(const std::string& address, const std::string& name) {
     newer.erase(address);
     ticks.erase(name);
@@ -405,7 +406,8 @@ struct KnownServers {
         known != versions.end() && !known->second.is_false)
       versions.erase(known);
   }
-  /// A server that has not answered does so soon: it has accepted a connection.
+  /// Has a server that gave no answer asked again. Call it when it has accepted a connection: it
+  /// will answer soon.
   void ask_again(const std::string& address) {
     const auto known = versions.find(address);
     if (known != versions.end() && known->second.ask_again != Clock::time_point::max())
@@ -435,7 +437,7 @@ T Session::of_handle(const Monitor::Held& /*held*/, T Handle::*member) const {
 
 inline constexpr std::string_view config_node = "/zookeeper/config";
 
-/// The path that a client with this chroot calls a node; nullopt: it cannot reach it.
+/// The path by which a client with this chroot knows a node; nullopt if it cannot reach the node.
 std::optional<std::string> path_through(const std::string& chroot, std::string_view node);
 
 /// The C client's state.
@@ -465,7 +467,7 @@ void note_ephemerals(Session::Handle& handle, const Call& call, int rc, const T&
   if (!call.makes_ephemerals) return;
   if (rc == ZOK)
     note_made(handle.ephemerals, value);
-  else if (rc > ZAPIERROR)  // not the server's: it may have been done
+  else if (rc > ZAPIERROR)  // not the server's code: the request may have been done
     handle.ephemerals.insert("");
 }
 

@@ -143,17 +143,17 @@ inline std::int32_t next_xid(std::atomic<std::uint32_t>& count) {
   return static_cast<std::int32_t>(number);
 }
 
-/// multiRead (3.6): reads that succeed or fail each by itself.
+/// multiRead (3.6): reads, each of which succeeds or fails independently.
 namespace multi_read {
 /// The bytes that a read adds to the request.
 std::size_t size_of(const ReadOp& op);
 /// The body of a request for these reads, of nodes below `chroot`.
 std::string request(const std::string& chroot, const std::vector<ReadOp>& ops);
-/// The results in a valid answer, behind its header.
+/// The results in a valid answer, after its header.
 std::vector<ReadResult> results(std::string_view answer, const std::vector<ReadOp>& ops);
 }  // namespace multi_read
 
-/// The body of a request with a path alone, of a node below `chroot`.
+/// The body of a request that consists of a path alone, that of a node below `chroot`.
 std::string path_request(const std::string& chroot, const std::string& path);
 
 /// The body of addWatch (3.6), of a node below `chroot`.
@@ -169,7 +169,7 @@ std::string watching_request(const std::string& chroot, const std::string& path)
 /// (SET_WATCHES_MAX_LENGTH in ClientCnxn.java); else empty.
 std::vector<std::string> split_watches(std::string_view request);
 
-// The results in valid answers, behind their headers.
+// The results in valid answers, after their headers.
 /// getEphemerals; only those below `chroot`, without it.
 std::vector<std::string> ephemerals_in(std::string_view answer, const std::string& chroot);
 /// getAllChildrenNumber.

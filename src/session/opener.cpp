@@ -1,4 +1,4 @@
-// Session's opener: the thread for what blocks: opening sessions, names, questions to servers.
+// Session's opener: the thread for what blocks: opening sessions, look-ups, questions to servers.
 #include "client/four_letter_word.h"
 #include "session/handle.h"
 #include "session/marshalling.h"
@@ -14,8 +14,8 @@ namespace zksh {
 
 namespace {
 
-/// How long to wait for an answer on a connection of its own: two round trips, or with TLS four,
-/// beside the server's own time.
+/// How long to wait for an answer on a connection of its own: two round trips, or with TLS four, on
+/// top of the server's own time.
 std::chrono::nanoseconds patience_at(std::optional<std::chrono::nanoseconds> round_trip) {
   return std::chrono::seconds(1) + 4 * round_trip.value_or(std::chrono::nanoseconds(0));
 }
@@ -179,7 +179,7 @@ void Session::look_up_again() {
   if (!has_moved) return;
   {
     const Wire::Hold hold(on->wire);
-    // It would leave a server without an event.
+    // If it is connected, it would leave the server without reporting an event.
     if (!hold.get() || is_unrecoverable(hold.get()) != ZOK ||
         is_connected(session_state(zoo_state(hold.get()))))
       return;
@@ -270,8 +270,8 @@ bool Session::has_version(Handle* on, int major, int minor) {
   return known && !(*known < ServerVersion{major, minor});
 }
 
-/// Asks the connected server for its version. What a server says that was left meanwhile does not
-/// count: it may be another by now.
+/// Asks the connected server for its version. The answer of a server that was left meanwhile does
+/// not count: it may be another server by now.
 void Session::ask_for_version(const std::stop_token& stop) {
   constexpr std::chrono::seconds pause{2};  // after a silence
   const auto on = open_handle();

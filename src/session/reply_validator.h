@@ -57,12 +57,13 @@ namespace zksh {
 /// and the completions of their calls in the same order.
 ///
 /// Provides a new node's czxid, which is its lock's fencing token, without another request. The
-/// answers of create and of transactions have only the path; create2, which ZooKeeper 3.4 does not
-/// support, has the Stat. But each answer's header has the last zxid that the server had applied,
-/// and servers apply transactions one by one: FinalRequestProcessor applies a transaction and
-/// writes its answer before it takes the next (3.4.13, 3.8, 3.9; CommitProcessor has other threads
-/// for reads only; ClickHouse Keeper writes the request's own zxid). So the zxid in the answer to a
-/// creation is that of the creation. The C client does not expose it, but WireConversation sees it.
+/// answers to create and to transactions have only the path; that to create2, which ZooKeeper 3.4
+/// does not support, has the Stat. But each answer's header has the last zxid that the server had
+/// applied, and servers apply transactions one by one: FinalRequestProcessor applies a transaction
+/// and writes its answer before it takes the next (3.4.13, 3.8, 3.9; CommitProcessor has other
+/// threads for reads only; ClickHouse Keeper writes the request's own zxid). So the zxid in the
+/// answer to a creation is that of the creation. The C client does not expose it, but
+/// WireConversation sees it.
 class AnswerNotes {
  public:
   /// Records an answered creation; for a transaction, its first node. `path` is the server's,
@@ -110,7 +111,7 @@ class WireConversation {
   /// Records a request that is sent.
   void note_request(std::string_view frame);
   /// Records that a part of a frame has arrived, which may take longer than any request may wait:
-  /// an answer of megabytes over a narrow line.
+  /// an answer of megabytes over a slow link.
   void note_part(std::size_t bytes);
   /// The session's timeout; 0: not known.
   SessionLease::Duration timeout() const { return timeout_; }
@@ -131,20 +132,21 @@ class WireConversation {
   }
   /// When to give up the connection unless an answer arrives; nullopt: never.
   ///
-  /// No request waits longer than its patience while no answer arrives, or a kilobyte of one, at 4
-  /// a second or more on the whole: else a server that sends a little now and then would live. The
-  /// C client gives up a server that has sent no whole frame for two thirds of the session timeout,
-  /// but any frame, such as a ping's answer or an event, prolongs that. A server answers a
-  /// session's requests, pings included, in order. So the C client would cut off a server that is
-  /// merely slow, or never give one up.
+  /// A request may wait for its patience, counted from the last answer. While an answer is
+  /// arriving, each kilobyte of it adds 0.25 s, up to the patience counted from the last kilobyte:
+  /// otherwise a server that sends a little now and then would never be given up. The C client
+  /// gives up a server that has sent no whole frame for two thirds of the session timeout, but any
+  /// frame, such as a ping's answer or an event, prolongs that. A server answers a session's
+  /// requests, pings included, in order. So the C client would cut off a server that is merely
+  /// slow, or never give one up.
   ///
   /// A transaction that only checks nodes extends a lease (LockChecks). Near the servers, a lease
   /// that was renewed in time lasts for another 0.1 of the session timeout before a program under a
   /// lock is terminated (LockDeadlines). The C client's two thirds are too late for the lock,
   /// whether the server is silent or cut off from its leader. So a check waits for
-  /// LeaseRenewal::longest_silence, from when its answer would have come if it took as long as the
-  /// last, and from any answer to an earlier request: a link whose answers come steadily is slow,
-  /// and nothing better is known.
+  /// LeaseRenewal::longest_silence, counted from when its answer would have come if it took as long
+  /// as the last, or from a later answer to an earlier request: a link whose answers come steadily
+  /// is slow, and nothing better is known.
   std::optional<SessionLease::Time> give_up_at() const;
 
  private:
@@ -164,10 +166,10 @@ class WireConversation {
   SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
   SessionLease::Time answered_at_;       ///< when a request was last answered
-  SessionLease::Duration took_{};        ///< the last answer
+  SessionLease::Duration took_{};        ///< how long the last answer took
   SessionLease::Duration round_trip_{};  ///< see round_trip
   std::size_t part_ = 0;                 ///< bytes of the frame that is arriving
-  SessionLease::Time part_at_;           ///< when they last made another kilobyte
+  SessionLease::Time part_at_;           ///< when its last whole kilobyte was complete
   std::optional<WireEvent> event_;
   std::int64_t last_zxid_ = 0;
   int credentials_ = 0;  ///< sent and not answered
@@ -213,7 +215,7 @@ struct AnswerHeader {
   std::int64_t zxid = 0;
   std::int32_t code = 0;
   std::string_view body{};       ///< what follows
-  std::string* frame = nullptr;  ///< what that is a part of, which may be taken; null: unknown
+  std::string* frame = nullptr;  ///< the frame it is in, which may be moved from; null: unknown
 };
 /// Parses the header of a valid answer, without its length.
 AnswerHeader answer_header(std::string_view frame);

@@ -13,7 +13,7 @@
 namespace zksh {
 namespace {
 
-/// The read of /zookeeper/config, for which another call waits. That is a call until `go` has sent
+/// The read of /zookeeper/config that another call waits for. It owns that call until `go` sends
 /// it.
 struct LearningCall : CallOf<Nothing> {
   std::string server{};  ///< its address; empty if not known
@@ -66,7 +66,7 @@ Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer 
                        Older older) {
   auto& monitor = session.monitor();
   const auto on = session.open_handle();
-  std::optional<Wire::Hold> hold;  // what is looked up is where it is sent
+  std::optional<Wire::Hold> hold;  // so that it is sent to the server that is looked up
   if (on) hold.emplace(on->wire);
   const auto send = [&monitor, newer, older](Session::Handle* handle,
                                              std::unique_ptr<CallOf<T>> now, bool is_newer) {
@@ -90,7 +90,7 @@ Pending<T> start_newer(Session& session, std::unique_ptr<CallOf<T>> call, Newer 
   return pending;
 }
 
-/// For a request without an older one: an older server would end the connection at it.
+/// For a request that has no older form: an older server would end the connection at it.
 int send_nothing(zhandle_t* /*zh*/, const void* /*data*/) { return ZUNIMPLEMENTED; }
 
 /// Sends a request with `send(zh, data)`.
@@ -232,7 +232,7 @@ void own_done(const AnswerHeader& answer, const void* data) {
   conclude(data, rc, std::move(value));
 }
 
-/// As read, of what may be large: the C client would copy it twice. So it makes only those reads
+/// As read, for what may be large: the C client would copy it twice, so it makes only the reads
 /// that set a watch, or must wait for a connection.
 template <class T, class Result, class Send>
 Pending<T> read_content(Session& session, std::int32_t operation, const Call::Watching& place,
@@ -305,7 +305,7 @@ Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
       });
 }
 
-/// `result` gets a valid answer, or what is behind its header.
+/// `result` gets a valid answer, or what follows its header.
 template <class T, class Result>
 Pending<T> ask_own(Session& session, Session::Handle* on, std::int32_t operation,
                    const std::string& body, Result result,
@@ -345,9 +345,8 @@ Reads joined(std::vector<Reads> parts) {
 
 }  // namespace
 
-/// A session that is idle sends a read as often as a contender that waits, so that a lock that is
-/// asked for later is safe at once (SessionLease::lasts): pings, three in a session timeout, are
-/// too rare.
+/// An idle session sends a read as often as a waiting contender, so that a lock that is requested
+/// later is safe at once (SessionLease::lasts): pings, three in a session timeout, are too rare.
 Clock::time_point Session::Handle::tend() {
   constexpr std::chrono::seconds look_again{1};
   limit_sasl();
@@ -809,8 +808,8 @@ Pending<Nothing> settled(int code) {
 /// persistent one, and the other way round. So a one-shot watch is not sent if the persistent one
 /// reports what it would (WireOwner::is_reported): the C client gets these events all the same.
 /// Until the server has granted the persistent one, which it may refuse, such a read waits. A
-/// recursive one does not report the list of children; for that the server has modes apart, and
-/// needs the one-shot watch after it.
+/// recursive one does not report the list of children; the server keeps the mode for that apart,
+/// and the one-shot watch must be set after the recursive one.
 Pending<std::int64_t> Session::start_add_watch(const std::string& path, WatchMode mode,
                                                const Mailbox& mailbox) {
   const auto on = open_handle();
@@ -835,8 +834,8 @@ Pending<std::int64_t> Session::start_add_watch(const std::string& path, WatchMod
   return answer;
 }
 
-/// It ends here when the request is sent, not when it is answered: requests that follow find what
-/// the server has by then. If the server refuses, its events are dropped.
+/// On this side the watch ends when the request is sent, not when it is answered: requests that
+/// follow find what the server has by then. If the server refuses, its events are dropped.
 Pending<Nothing> Session::start_end_watch(const std::string& path, const Mailbox& mailbox) {
   const auto on = open_handle();
   if (!on) return settled(code::no_watcher);

@@ -22,8 +22,8 @@
 
 #ifdef ZKSH_PORTABLE
 // Cyrus SASL loads mechanisms as plugins: here it gets the one that is in the program. These are
-// all that dlopen.c of 2.1.28 defines, so that the archive's, which wants every plugin, is not
-// linked.
+// all the functions that dlopen.c of 2.1.28 defines, so that the archive's own, which wants every
+// plugin, is not linked.
 // NOLINTBEGIN(readability-identifier-naming): Cyrus SASL's.
 extern "C" {
 int digestmd5_client_plug_init(const sasl_utils_t* utils, int most_version, int* version,
@@ -105,7 +105,7 @@ int give_password(sasl_conn_t* /*connection*/, void* /*context*/, int /*id*/,
 }
 
 int give_realm(void* /*context*/, int /*id*/, const char** available, const char** result) {
-  // The server's first, which is the JAAS file's DigestLoginModule's.
+  // The first that the server offers, which is that of the JAAS file's DigestLoginModule.
   *result = available && available[0] ? available[0] : "";
   return SASL_OK;
 }
@@ -158,7 +158,7 @@ sasl_conn_t* new_connection(const std::string& host) {
   return result == SASL_OK ? made : nullptr;
 }
 
-/// For the next exchange with DIGEST-MD5, which so begins even if no names can be looked up then.
+/// For the next exchange with DIGEST-MD5, which can then begin even if no names can be looked up.
 std::atomic<sasl_conn_t*> spare{nullptr};
 
 /// ZooKeeper's servers use this name for DIGEST-MD5, whatever their machine; for Kerberos they use
@@ -259,7 +259,7 @@ SaslExchange::Step SaslExchange::proceed(std::string_view token) {
       last.user = static_cast<const char*>(user);
     return last;
   }
-  // A server without SASL answers anything with that: Kerberos would begin again and again.
+  // A server without SASL answers all with an empty token: Kerberos would begin again and again.
   if (token.empty() && mechanism_ != digest) return {.failed = true};
   const char* bytes = nullptr;
   unsigned size = 0;

@@ -15,13 +15,13 @@ struct sasl_conn;
 namespace zksh {
 
 /// Loads Cyrus SASL and stores what the mechanism needs. Call it once, before any session. Throws
-/// UsageError if there is none, or it does not support the mechanism. Blocks.
+/// UsageError if the library is missing, or does not support the mechanism. Blocks.
 void prepare_sasl(const SaslSettings& settings);
 
 /// The client's side of the exchange on one connection.
 ///
-/// As in the C client (zk_sasl.c, after ZooKeeperSaslClient.java): the first request is empty with
-/// DIGEST-MD5, since Java's servers cannot take a second authentication for a new one
+/// As in the C client (zk_sasl.c, after ZooKeeperSaslClient.java): with DIGEST-MD5 the first
+/// request is empty, since Java's servers do not accept a second authentication as a new one
 /// (JDK-6682540); with GSSAPI the server sends one more token after the client's last.
 class SaslExchange {
  public:
@@ -38,9 +38,9 @@ class SaslExchange {
     std::string problem{};  ///< why this machine's Kerberos failed, for the user; may be empty
     std::string user{};     ///< once it is over, the user's Kerberos principal
   };
-  /// Takes the first step, without a token, or the one after a token from the server, on a thread
-  /// of its own, since it may ask a KDC, for half a minute, or look up this machine's name. Calls
-  /// `done` there; at once if there can be no thread. One step at a time.
+  /// Takes the first step (without a token), or the next one after a token from the server, on a
+  /// thread of its own: a step may wait half a minute for a KDC, or look up this machine's name.
+  /// Calls `done` there, or at once if no thread can be started. One step at a time.
   static void advance(const std::shared_ptr<SaslExchange>& exchange,
                       std::optional<std::string> token,
                       const std::function<void(const Step&)>& done);

@@ -452,8 +452,8 @@ void Session::open_early() {
   if (!asks_others) ensure_session();
 }
 
-/// Opens a session on this thread, which is faster, since no name must be looked up. False if that
-/// failed; the opener then tries again.
+/// Opens a session on this thread, which is faster; only if no name must be looked up. False if
+/// that failed; the opener then tries again.
 bool Session::open_at_once(std::size_t turn) {
   std::shared_ptr<Handle> fresh;
   try {

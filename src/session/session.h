@@ -36,9 +36,9 @@ struct SessionSettings {
   std::chrono::milliseconds connect_timeout{10000};
   /// Give up when every server has refused the first connection once.
   bool one_round = false;
-  /// As zkCli's: no other session replaces one that has expired, and what waits for a connection
-  /// when the session ends fails with code::auth_failed or session_expired, not invalid_state as
-  /// what comes later.
+  /// As in zkCli: an expired session is not replaced by another, and what waits for a connection
+  /// when the session ends fails with code::auth_failed or session_expired; what comes later fails
+  /// with invalid_state.
   bool as_zkcli = false;
   bool read_only = false;                 ///< accept a read-only server
   int log_level = 0;                      ///< of the C client, to stderr: 0 nothing … 4 debug
@@ -50,7 +50,7 @@ struct SessionSettings {
 };
 
 /// A ZooKeeper session. If it expires, the next request opens a new one. Members may be called from
-/// any thread, those that wait not on the wires' thread (wire.h).
+/// any thread, except that those that wait must not be called on the wires' thread (wire.h).
 class Session final : public Client {
  public:
   /// Called for every session event and every fired printed watch, in the order in which these, the
@@ -69,8 +69,8 @@ class Session final : public Client {
   std::unique_ptr<Client> another() override;
   void open(const std::string& server) override;
   void ensure_session() override;
-  /// As ensure_session, but only if nothing must be looked up, so that it can be closed at once if
-  /// nobody needs it.
+  /// As ensure_session, but only if nothing must be looked up, so that the session can be closed at
+  /// once if nobody needs it.
   void open_early();
   void replace_session(const std::string& server, const std::function<void()>& before_end,
                        const std::stop_token& stop) override;
@@ -84,18 +84,20 @@ class Session final : public Client {
   /// Since when somebody has been waiting for the first connection of a session; nullopt if nobody
   /// is.
   std::optional<Clock::time_point> awaited_since();
-  /// Since when there has been, with hardly a pause, a connection or an answer that this or another
-  /// session with the same known servers waits for; with `to_one`, and none came. nullopt: there is
-  /// none.
+  /// Since when, with hardly a pause, this or another session with the same known servers has been
+  /// waiting for a connection or an answer; with `to_one`, since when none of these has come.
+  /// nullopt: nothing is being waited for.
   std::optional<Clock::time_point> waiting_since(bool to_one);
   /// Sets what is called when somebody starts to wait for a connection, and when that has lasted
-  /// for a tenth of a second; on that thread, not under the monitor. Set it before anybody can.
+  /// for a tenth of a second; on the waiting thread, not under the monitor. Set it before anybody
+  /// can wait.
   void on_wait(std::function<void()> begins, std::function<void()> lasts) {
     wait_begins_ = std::move(begins);
     wait_lasts_ = std::move(lasts);
   }
-  /// Has `close` wait for the events of the session's ephemerals, which the server removes then, as
-  /// zkCli does, and call `report`, which waits until they are reported. Set it before anybody can.
+  /// Has `close` wait, as zkCli does, for the events of the session's ephemerals, which the server
+  /// then removes, and call `report`, which waits until they are reported. Set it before anybody
+  /// can close the session.
   void hear_last_events(std::function<void()> report) { last_events_ = std::move(report); }
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
@@ -116,8 +118,8 @@ class Session final : public Client {
   std::vector<Identity> identities() override;
   std::vector<Credential> credentials() override;
   void fail_authentication() override;
-  /// If the session has expired since its servers had less than it had seen: the last zxid that it
-  /// had seen; else 0.
+  /// If the session has expired because its servers had less than it had seen: the last zxid that
+  /// it had seen; else 0.
   std::int64_t seen_more(const Monitor::Held& held) const;
   /// If authentication with the settings' identity failed: the cause and a remedy, to follow
   /// "authentication failed: "; else empty.
@@ -212,7 +214,7 @@ class Session final : public Client {
   std::function<void()> last_events_;
   std::unique_ptr<State> state_;
   std::shared_ptr<Handle>
-      closing_;  ///< what begin_close has left to close; of one thread at a time
+      closing_;  ///< what begin_close has left to close; used by one thread at a time
   std::atomic<bool> made_ephemerals_ = false;
   std::mutex starting_;  ///< the start of the opener
   std::jthread

@@ -56,7 +56,7 @@ namespace zksh {
 ///
 /// T is the least timeout that any server has granted to the session. Members may differ in
 /// minSessionTimeout and maxSessionTimeout; the leader then uses what the last of them granted, and
-/// the answer of that one may be lost. So once a server grants less, the lease ends at most that
+/// that member's answer may be lost. So once a server grants less, the lease ends at most that
 /// much after the request to resume the session, which may be *earlier* than before.
 ///
 /// None of this depends on how long answers take, or on whether others are under way meanwhile: V
@@ -64,11 +64,11 @@ namespace zksh {
 /// lease shorter, since what is proven was sent earlier, and never wrong.
 ///
 /// How much lease is left. Let `delay` be half a tick and a margin (0.275 T if the tick is not
-/// known), a the longest time to an answer, q the longest time between two requests, and p between
-/// two checks. The newest R that counts for a check W that is sent at t was answered by t - delay,
+/// known), a the longest time to an answer, q the longest time between two requests, and p that
+/// between two checks. The newest R that counts for a check W sent at t was answered by t - delay,
 /// so it was sent at t - delay - q - a or later. Its V was sent at t - a - p or later, and H at
 /// t - a - p - delay - q - a: if a + p is more than a sixth of T, R counts as so much older. Then
-/// the lease ends 0.98 T later. When the next check is answered, at t + p + a, of it is left
+/// the lease ends 0.98 T later. When the next check is answered, at t + p + a, what is left is
 ///
 ///     0.98 T - delay - q - p - 2a - max(0, a + p - T/6)
 ///
@@ -80,18 +80,18 @@ namespace zksh {
 /// much for requests that are, leaves 0.565 T - 3r of the lease: hence LeaseRenewal::least_timeout.
 ///
 /// What is left of a lease does not tell all that: right after a wait, or for a session that has
-/// only sent a ping now and then, the next checks may prove nothing new. So `lasts` plays the next
-/// checks, with the requests that were really sent.
+/// only sent a ping now and then, the next checks may prove nothing new. So `lasts` simulates the
+/// next checks, with the requests that were really sent.
 ///
 /// Times are those of BootClock. The margins allow for a server's clock that is 2 % faster, and for
 /// threads that are late by as much.
 ///
 /// Not covered: two pauses without time for a ping between them; a leader that was itself paused
 /// for most of T, and agrees to V and W before it sends the ping that is overdue; observers of a
-/// follower (observerMasterPort), of whose clients the leader hears half a tick later; if no server
-/// reports its tick, a session timeout of less than two ticks (minSessionTimeout configured lower);
-/// servers of one ensemble with different ticks; a server that grants less than any the session has
-/// met before, if its answer is lost; server clocks that are even faster.
+/// follower (observerMasterPort), about whose clients the leader hears half a tick later; if no
+/// server reports its tick, a session timeout of less than two ticks (minSessionTimeout configured
+/// lower); servers of one ensemble with different ticks; a server that grants less than any that
+/// the session has met before, if its answer is lost; server clocks that are even faster.
 ///
 /// Members may be called from any thread; `now` is the present time.
 class SessionLease {
@@ -124,7 +124,7 @@ class SessionLease {
   Duration timeout() const;
   /// Whether at least `reserve` of the lease will always be left, if from now on a holder's
   /// requests are sent (LeaseRenewal), and each is answered within longest_answer at this distance.
-  /// At most what least_timeout says can be asked for.
+  /// Do not ask for more than LeaseRenewal::least_timeout allows.
   bool lasts(Time now, Duration reserve, Duration round_trip) const;
 
  private:
@@ -132,7 +132,7 @@ class SessionLease {
     Time at;
     Time sent;
   };
-  /// All that is known; copied to play the future.
+  /// All that is known; copied to simulate the future.
   struct Known {
     Duration timeout{};
     std::optional<Duration> half_tick{};

@@ -92,8 +92,9 @@ class WireLoop {
     }
   }
 
-  /// Has the thread serve a new wire. It is started when the first has sent what it can: it takes
-  /// as long to start as the server to answer. Not under the lock, which it needs at once.
+  /// Has the thread serve a new wire. The thread is started when the first wire has sent what it
+  /// can: it takes as long to start as the server takes to answer. Not under the lock, which the
+  /// thread needs at once.
   void serve_added() {
     bool is_first = false;
     std::call_once(started_, [&] {
@@ -207,7 +208,7 @@ class WireLoop {
     return wire.id_ != 0 && is_unrecoverable(wire.handle_) == ZOK;
   }
 
-  /// Reads what has arrived, up to a roomful: then other wires have their turn, and deadlines.
+  /// Reads what has arrived, up to a roomful: then other wires, and deadlines, have their turn.
   void read(Wire& wire) {
     const bool was_connected = is_connected_state(zoo_state(wire.handle_));
     wire.socket_.receive_into(room_);
@@ -221,8 +222,8 @@ class WireLoop {
              wire.socket_.taken() != before && (result == ZOK || result == ZNOTHING) &&
              is_alive(wire));
     wire.socket_.receive_into({});
-    // On a new connection the C client has queued its watches, which must not come behind zksh's
-    // own requests: the server would take a persistent watch for one of theirs.
+    // On a new connection the C client has queued its watches, which must not follow zksh's own
+    // requests: the server would take a persistent watch for one of the one-shot ones.
     if (!was_connected && is_connected_state(zoo_state(wire.handle_)))
       zookeeper_process(wire.handle_, ZOOKEEPER_WRITE);
   }

@@ -1,5 +1,5 @@
-// Wire: a handle of the single-threaded C client, which all threads send with, and one thread
-// reads.
+// Wire: a handle of the single-threaded C client, on which all threads send, and one thread
+// receives.
 //
 // The rules:
 //
@@ -14,7 +14,7 @@
 //  - A request is written to the socket by the thread that makes it. What arrives is read by the
 //    wires' thread, which runs completions and watchers, in the order in which the server sent what
 //    they report: each zookeeper_process takes one frame. What continues a recipe (DeferredCalls)
-//    runs on that thread too, after the lock has been left.
+//    runs on that thread too, after the lock has been released.
 //  - The one thread serves all wires of the process. It never ends: nobody waits for it at exit.
 #pragma once
 
@@ -37,7 +37,7 @@ class Wire {
   explicit Wire(WireOwner& owner) : owner_(owner), socket_(owner) {}
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
-  /// It must not have been begun, or be closed.
+  /// It must be closed, or never have begun.
   ~Wire() = default;
 
   /// The right to call the C client with the handle. The thread that has it may take it again, for

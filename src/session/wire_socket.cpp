@@ -123,7 +123,7 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   event_.reset();
   handed_ = 0;
   kept_alive_ = Clock::now();
-  // A host that does not answer is asked twice, after 1 s again, and given up after 3 s.
+  // A host that does not answer is asked again after 1 s, and given up after 3 s.
   const int repetitions = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &repetitions, sizeof repetitions);
   return real_connect(fd, address, size);
@@ -188,8 +188,8 @@ void WireSocket::begin_close() {
   closing_ = true;
 }
 
-/// Receives what nobody reads. The number of the server's plain bytes; nullopt at the end of the
-/// connection.
+/// Receives what nobody reads, and drops it. Returns the number of the server's plain bytes;
+/// nullopt at the end of the connection.
 std::optional<std::size_t> WireSocket::drop_received() {
   std::array<char, 16384> dropped;
   const auto came = real_recv(fd_, dropped.data(), dropped.size(), MSG_DONTWAIT);
@@ -199,7 +199,7 @@ std::optional<std::size_t> WireSocket::drop_received() {
   return drop_decrypted();
 }
 
-/// The same of what TLS has received.
+/// The same for what TLS has received.
 std::optional<std::size_t> WireSocket::drop_decrypted() {
   std::array<char, 16384> dropped;
   std::size_t all = 0;
@@ -220,7 +220,8 @@ bool WireSocket::may_leave() {
 
 void WireSocket::finish_close(Clock::time_point until) {
   if (!closing_) return;
-  // If the server leaves it open. What came may be an event, with the answer a round trip behind.
+  // If the server leaves the connection open: what came may be an event, and the answer may be a
+  // round trip behind.
   const auto after_an_answer = std::chrono::milliseconds(100) + round_trip();
   if (tls_) drop_decrypted();  // it came before the request was sent
   while (true) {
@@ -348,7 +349,7 @@ ssize_t WireSocket::collect_frame() {
     auto whole = size_of_frame_length;
     if (frame_taken_ >= whole) whole += static_cast<std::size_t>(JuteReader(frame_).integer());
     if (frame_taken_ == whole && whole > size_of_frame_length) return 1;
-    // A length costs nothing: memory that was not written to is not there.
+    // A large length costs nothing: memory takes no room until it is written to.
     frame_.reserve(whole);
     frame_.resize(std::max(frame_.size(), std::min(whole, frame_taken_ + step)));
     const auto came = receive(frame_.data() + frame_taken_, frame_.size() - frame_taken_);
@@ -361,7 +362,7 @@ ssize_t WireSocket::collect_frame() {
   return -1;
 }
 
-/// Passes a whole frame to whom it is for.
+/// Passes a whole frame on to its receiver.
 void WireSocket::pass_on(std::string frame) {
   const auto content = std::string_view(frame).substr(size_of_frame_length);
   if (sasl_ == Sasl::Greeting) {
@@ -413,8 +414,8 @@ ssize_t WireSocket::hand_over(char* buffer, std::size_t size) {
   return static_cast<ssize_t>(count);
 }
 
-/// For when a part of an answer has been collected, and no more is there: the server must hear of
-/// the session, and the C client of the server. Whether the latter is due.
+/// Call it when only a part of an answer has arrived: the server must hear from the session, and
+/// the C client from the server. If that is due, sends the server a ping, and returns true.
 bool WireSocket::keeps_alive() {
   const auto now = Clock::now();
   const bool is_due = frame_taken_ > 0 && sasl_ == Sasl::None &&
@@ -578,7 +579,7 @@ ssize_t wrap_recv(int fd, void* buffer, std::size_t size, int flags) {
 
 int wrap_close(int fd) { return socket_here ? socket_here->close(fd) : real_close(fd); }
 
-/// The C client's own begin with the time, and become negative in 2038.
+/// The C client's own numbers begin with the time, and become negative in 2038.
 std::int32_t wrap_get_xid() { return zksh::next_xid(zksh::requests); }
 
 /// The C client gets numeric addresses alone, and resolves each twice for every connection, with a

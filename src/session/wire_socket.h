@@ -5,21 +5,21 @@
 // close and getaddrinfo (--wrap), since it has no hook for that. They affect only the handle that
 // this thread uses (Wire::Hold).
 //
-// Between the C client and the network stand, each only where it is wanted:
+// These stand between the C client and the network, each only where it is wanted:
 //
 //  - TLS (TlsConnection). The C client's bytes wait until the handshake is over; nothing blocks.
 //  - Requests that the C client cannot make (marshalling.h). They get their numbers from the same
-//    counter as its own, and are sent between these, and their answers are taken out of what it
-//    receives. For each lot of them it gets the answer to a ping instead: it would leave a server
-//    that it does not hear from.
+//    counter as its own, and are sent among them; their answers are taken out of what it receives.
+//    In place of each batch of answers it gets the answer to a ping: it would leave a server that
+//    it does not hear from.
 //  - SASL. The answer to the connect request is kept from the C client until the server has
 //    authenticated the connection, by requests that the C client knows nothing of. So it sends
 //    nothing before, and sets its watches and credentials again afterwards.
 //
 // How long a server may stay silent:
 //
-//  - A host that does not respond is given up after 3 s, and a TLS handshake after 5 s. It begins
-//    after 1 s at the latest, though certificates that may have changed have not been read.
+//  - A host that does not respond is given up after 3 s, and a TLS handshake after 5 s. A handshake
+//    begins after 1 s at the latest, even if certificates that may have changed have not been read.
 //  - A server that accepts a connection but does not answer the connect request is left after 3 s,
 //    then after twice as long each time that nobody answered: a slow ensemble answers in the end.
 //    The C client would wait for two thirds of the session timeout before trying the next server,
@@ -64,13 +64,13 @@ class WireLink {
   /// What is wrong with the next frame, for the user; null if nothing. To be called with its
   /// length, then whenever more of it has arrived, with what is there, and how much of that is new.
   const char* flaw_of_received(std::string_view frame, std::size_t came);
-  /// Whether the connect request was sent, whether it was answered, and what is between these.
+  /// Whether the connect request was sent, was answered, and is still to be answered.
   bool has_greeted() const { return greeting_sent_; }
   bool is_greeted() const { return greeted_; }
   bool awaits_greeting() const { return greeting_sent_ && !greeted_; }
   /// Whether the connect request asks for a new session.
   bool is_fresh() const { return request_.fresh; }
-  /// What follows.
+  /// What follows the answer to it.
   const WireConversation& conversation() const { return conversation_; }
   std::optional<WireEvent> take_event() { return conversation_.take_event(); }
 
@@ -96,23 +96,23 @@ class WireOwner {
   /// Whether the server with this address is known to take writes: a read-only session looks for
   /// one.
   virtual bool takes_writes(const SocketAddress& server) = 0;
-  /// TLS for a new connection; null: none. Unless it has started, Wire::start_tls follows with the
-  /// connection's number, from another thread.
+  /// TLS for a new connection; null if it is off. Unless it has started, Wire::start_tls follows
+  /// with the connection's number, from another thread.
   virtual std::unique_ptr<TlsConnection> secure(const SocketAddress& server,
                                                 std::uint64_t connection) = 0;
-  /// A TLS connection to this server has failed, or has brought the first bytes.
+  /// A TLS connection to this server has failed, or has received its first bytes.
   virtual void tls_ended(const SocketAddress& server, const TlsConnection& connection) = 0;
   /// Whether connections are authenticated with SASL.
   virtual bool wants_sasl() = 0;
   /// The SASL exchange on a connection, by its number, is to begin: `token` is null; or the server
-  /// has answered with a token, or with an error. Wire::send_sasl, end_sasl or stop follow, from
-  /// another thread.
+  /// has answered with a token, or with an error. Wire::send_sasl, end_sasl, drop_sasl or stop
+  /// follow, mostly from another thread.
   virtual void continue_sasl(const SocketAddress& server, std::uint64_t connection,
                              const std::string* token, std::int32_t error) = 0;
   /// An event has arrived, which the C client gets next.
   virtual void event_came(const WireEvent& event) = 0;
-  /// Whether the server reports the next event of a one-shot watch on this node, a path with the
-  /// chroot, anyway, so that the watch need not, and must not, be set there.
+  /// Whether the server reports the next event of a one-shot watch on this node (a path with the
+  /// chroot) anyway, so that the watch need not, and must not, be set there.
   virtual bool is_reported(std::string_view path, bool of_children) = 0;
 
  protected:
@@ -142,8 +142,8 @@ class WireSocket {
   /// Whether the C client has begun a connection since this was last called.
   bool is_fresh() { return std::exchange(fresh_, false); }
 
-  /// Lets the C client's reads receive more than it asks for into `room`, so that one call of the
-  /// kernel does for many frames; but in all no more than fits there, however much a server sends.
+  /// Lets the C client's reads receive more than it asks for into `room`, so that one system call
+  /// does for many frames; but in all no more than fits there, however much a server sends.
   /// An empty room ends that; all must have been read by then.
   void receive_into(std::span<char> room);
   /// Whether there may be bytes for the C client that the kernel knows nothing of.
@@ -159,7 +159,7 @@ class WireSocket {
   /// Calls `done` for the answers that have been received. False if there are none. The C client
   /// must not be in a call.
   bool deliver();
-  /// Calls it for all requests that are not answered.
+  /// Calls `done`, with this code, for all requests that are not answered.
   void fail_requests(int code);
 
   /// Whether bytes wait for the kernel to take more.
@@ -176,9 +176,9 @@ class WireSocket {
   /// Waits until the server has answered that, or closed the connection. Then the C client, whose
   /// own request would come too late, finds a connection that has ended, and does not wait.
   ///
-  /// The C client itself waits for any answer alone. If it then closes a socket on which more
-  /// answers have arrived, the server gets a reset, which destroys a request that it has not read
-  /// yet: the session would live on until its timeout.
+  /// The C client itself waits only until some answer arrives, whichever it is. If it then closes a
+  /// socket on which more answers have arrived, the server gets a reset, which destroys a request
+  /// that it has not read yet: the session would live on until its timeout.
   void finish_close(Clock::time_point until);
 
   /// Whether the connection may be left without waiting for that answer: the server is not near, so
@@ -195,7 +195,7 @@ class WireSocket {
   /// The servers have been found to have less than this session has seen: the next one that closes
   /// the connection instead of answering the connect request counts as one that says that the
   /// session is over. A session that only read-only servers have known is not resumed by others
-  /// (the C client asks for a new one, and takes no expiry): there it has seen nothing.
+  /// (the C client asks for a new one, and takes no expiry): they are told it has seen nothing.
   void expire_if_refused() { expires_ = true; }
 
   /// When `give_up` is to be called unless an answer arrives; nullopt: never.
@@ -206,8 +206,8 @@ class WireSocket {
   /// Whether `leave_reader` is to be called. The C client leaves a read-only server as soon as it
   /// hears of one that takes writes, and then completes what it has sent with ZOK: a write would
   /// seem done, and a read's answer be made of bytes that are not there (ping_rw_server,
-  /// cleanup(zh, ZOK)). So it does not hear of one before all is answered; and if nothing but that
-  /// was in the way, the connection ends as soon as it is: the C client tries the next servers.
+  /// cleanup(zh, ZOK)). So it hears of one only when everything is answered; and if only that was
+  /// in the way, the connection ends as soon as everything is: the C client tries the next servers.
   bool may_leave_reader() const { return leaves_reader_ && !has_under_way(); }
   void leave_reader();
 
@@ -227,13 +227,14 @@ class WireSocket {
   int connect(int fd, const sockaddr* address, socklen_t size);
   ssize_t send(int fd, std::string_view bytes);
   ssize_t recv(int fd, char* buffer, std::size_t size);
-  /// The number may be another thread's at once: nothing may be sent to it, or shut down, any more.
+  /// The descriptor may be another thread's at once: nothing may be sent to it any more, nor may it
+  /// be shut down.
   int close(int fd);
 
  private:
   /// What the next frame is.
   enum class Sasl {
-    None,      ///< the C client's, as all
+    None,      ///< the C client's, as usual
     Greeting,  ///< the answer to the connect request
     Exchange,  ///< an answer to SASL's request
   };
@@ -268,7 +269,7 @@ class WireSocket {
   bool flawed_ = false;         ///< is_flawed
   bool expires_ = false;        ///< expire_if_refused
   bool closing_ = false;        ///< the request that closes the session was sent
-  bool ends_with_any_ = false;  ///< the next answer is that to this request
+  bool ends_with_any_ = false;  ///< whatever answer comes next is to that request
   std::uint64_t taken_ = 0;
   WireLink link_{};
   std::string length_{};  ///< of a frame, which waits for the frame

@@ -46,7 +46,7 @@ std::size_t size_of(const Write& write) {
   return bytes;
 }
 
-/// The operation for a transaction, of a write that need not go alone.
+/// The operation in a transaction for a write that need not go alone.
 Op as_op(const Write& write) {
   if (const auto* op = std::get_if<CreateOp>(&write)) return *op;
   if (const auto* op = std::get_if<RemoveOp>(&write)) return *op;
@@ -100,8 +100,8 @@ std::optional<int> BatchWriter::code_of(const PendingAnswer& answer, const Monit
       answer);
 }
 
-/// With a count that keeps to the rate: a thousand at once and then a long pause would not be a
-/// steady one.
+/// With a count that keeps to the rate: a thousand writes at once and then a long pause would not
+/// be a steady rate.
 BatchWriter::Batching BatchWriter::paced(Batching batching) {
   constexpr std::size_t tenth = 10;
   if (batching.limits.rate > 0)

@@ -40,9 +40,9 @@ struct Written {
 /// unknown because the connection was lost.
 ZkError error_of(const Write& write, const Written& result);
 
-/// Whether the node already is as a write would make it that was refused with this code: the effect
-/// of an earlier attempt whose answer was lost, or of somebody else who wants the same. Blocks;
-/// throws ZkError, Cancelled.
+/// Whether the node already is as a write, which was refused with this code, would make it: the
+/// effect of an earlier attempt whose answer was lost, or of somebody else who wants the same.
+/// Blocks; throws ZkError, Cancelled.
 bool already_done(Client& client, const Write& write, int refusal, const std::stop_token& stop);
 
 /// Sends writes in transactions that are limited in count and bytes, several in flight. They are

@@ -23,8 +23,8 @@ Extent extent_of(Context& cx, const std::vector<std::string>& tops, const WorkLi
 /// "/app", or "3 subtrees".
 std::string named_subtrees(const std::vector<std::string>& tops);
 
-/// Counts the nodes and asks whether to do the work, more insistently for more nodes; of a single
-/// node only in production, as one command for one node does not ask. `verb` and `done` as in
+/// Counts the nodes and asks whether to do the work, more insistently for more nodes; for a single
+/// node only in production, since a command for one node does not ask. `verb` and `done` as in
 /// PlannedWork. Returns why nothing is done, or nullopt to go on. Blocks; throws ZkError,
 /// Cancelled.
 std::optional<std::string> subtree_refusal(Context& cx, const std::vector<std::string>& tops,

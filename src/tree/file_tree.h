@@ -32,7 +32,7 @@ struct NodeFiles {
 };
 
 /// The nodes represented by a file or directory, whose own node is `top`. Follows symbolic links to
-/// files only. Throws ValueError for what cannot be read, is neither file nor directory, is no
+/// files only. Throws ValueError for what cannot be read, is neither file nor directory, is not a
 /// valid node name, or represents the same node as another.
 NodeFiles files_below(const std::string& file, const std::string& top);
 

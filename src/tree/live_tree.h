@@ -80,7 +80,7 @@ std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const s
 void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,
                 const std::stop_token& stop);
 
-/// As LiveTree, of a replayed tree.
+/// As LiveTree, for a replayed tree.
 class PastRecords {
  public:
   /// `tree` must outlive it. Throws ZkError if there is no such node.

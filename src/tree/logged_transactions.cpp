@@ -1,4 +1,4 @@
-// Logged transactions: which of them are chosen, their lines, and who writes most.
+// Logged transactions: selects them, formats them as lines, and counts who writes most.
 #include "tree/logged_transactions.h"
 
 #include "base/error.h"
@@ -157,7 +157,7 @@ void TransactionTally::visit_parts(
     const std::function<void(std::string_view, TxnEvent, const Count&)>& visit) {
   constexpr std::size_t frame = 13;
   constexpr std::size_t length = 4;
-  constexpr std::size_t fields = 16;  // of an operation, beside its texts
+  constexpr std::size_t fields = 16;  // of an operation, besides its texts
   auto left = txn.bytes + frame;
   const auto take = [&](std::size_t bytes) {
     bytes = std::min(bytes, left);
@@ -173,7 +173,7 @@ void TransactionTally::visit_parts(
              .bytes = txn.ephemerals ? take(path.size() + length) : 0});
   for (auto op = txn.operations.rbegin(); op != txn.operations.rend(); ++op) {
     const auto own = op->path.size() + (op->data ? op->data->size() : 0) + op->acl.size() + fields;
-    // The first has what is left.
+    // The first gets what is left.
     visit(op->path, event_of(*op),
           {.operations = 1,
            .creates = op->creates() ? 1U : 0U,

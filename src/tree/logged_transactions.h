@@ -1,4 +1,4 @@
-// Logged transactions: which of them are chosen, their lines, and who writes most.
+// Logged transactions: selects them, formats them as lines, and counts who writes most.
 #pragma once
 
 #include "base/json.h"
@@ -32,7 +32,7 @@ enum class TxnEvent {
   Unknown
 };
 
-/// The criteria; what is empty selects all.
+/// The criteria; an empty one selects all.
 struct TransactionCriteria {
   Moment from{};
   Moment to{};
@@ -57,13 +57,13 @@ class TransactionFilter {
   /// Whether it selects all events, errors or not.
   bool has_all_events() const { return criteria_.events.empty(); }
   bool has_path(std::string_view path) const;
-  /// Whether what is about no node is selected.
+  /// Whether events that are about no node are selected.
   bool has_none() const { return criteria_.paths.empty(); }
   bool has_session(std::int64_t session) const {
     return !criteria_.session || session == *criteria_.session;
   }
   const Moment& from() const { return criteria_.from; }
-  /// The same without a beginning.
+  /// The same filter without a beginning.
   TransactionFilter since_ever() const;
 
  private:
@@ -86,7 +86,7 @@ class TransactionTally {
   using Row = std::pair<std::string, Count>;
   /// Calls `visit` for each part of a transaction: its operations, the ephemerals that the end of a
   /// session deletes (`ended`), and what is about no node, without a path. The bytes of the parts
-  /// are those of its record, with its frame.
+  /// add up to those of its record, with its frame.
   static void visit_parts(
       const LoggedTransaction& txn, const std::vector<std::string>& ended,
       const std::function<void(std::string_view path, TxnEvent event, const Count&)>& visit);
@@ -114,7 +114,7 @@ struct TransactionLine {
   std::string_view path{};
   const TxnOperation* change = nullptr;
   std::optional<Reason> reason{};
-  std::size_t part = 0;  ///< of a multi, from 1; 0: it is none
+  std::size_t part = 0;  ///< of a multi, from 1; 0: not of a multi
 };
 
 /// Calls `visit` for each line of a transaction that is selected. `ended`: the ephemerals that it

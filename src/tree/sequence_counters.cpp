@@ -51,7 +51,7 @@ void SequenceCounters::add(const std::string& path, bool created) {
 }
 
 void SequenceCounters::close_last() {
-  // Each child has been created below it, so that its counter is at least their number.
+  // Each child was created below it, so its counter is at least the number of children.
   if (open_.back().highest >= open_.back().children) suspects_.push_back(std::move(open_.back()));
   open_.pop_back();
 }

@@ -16,7 +16,7 @@ namespace zksh {
 void declare_counters(Options& options, std::optional<std::int64_t>& target);
 
 /// A copy has its name from elsewhere, while its parent's counter only counts what was created
-/// below that. So the parent may give a sequential node the number of a copy, or a lower one: such
+/// there. So the parent may give a sequential node the number of a copy, or a lower one: such
 /// a node is out of order, and with a copy's whole name it cannot be created. Keeps only nodes on
 /// the path, and parents with such children. Used on one thread.
 class SequenceCounters {
@@ -29,8 +29,8 @@ class SequenceCounters {
   /// Throws ValueError if most_steps is out of range.
   explicit SequenceCounters(const Plan& plan);
 
-  /// Notes a node: `created`: it is new, or would be; otherwise it exists. Absolute paths, in the
-  /// order of stands_before.
+  /// Notes a node. `created`: it is new, or would be; otherwise it existed before. Absolute paths,
+  /// in the order of stands_before.
   void add(const std::string& path, bool created);
   /// Call it once all are written. Reads the counters, and warns of those that are behind; or
   /// advances them, with a create and a delete for each step. Sends nothing if no name ends in a

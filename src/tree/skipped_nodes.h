@@ -15,7 +15,7 @@ namespace zksh {
 
 class SkippedNodes {
  public:
-  /// `what` is not permitted with the nodes. `cx` must outlive it.
+  /// `what`: what may not be done with the nodes. `cx` must outlive it.
   explicit SkippedNodes(Context& cx, std::string_view what = "list")
       : cx_(cx), failures_(cx), what_(what) {}
   SkippedNodes(const SkippedNodes&) = delete;

@@ -50,7 +50,7 @@ class FoundNodes {
  private:
   /// The path of the node before.
   struct Below {
-    std::uint32_t shared;  ///< how much it has of this node's
+    std::uint32_t shared;  ///< how much of this node's path it shares
     std::uint32_t rest;    ///< where in `rests_` the rest begins
   };
 
@@ -164,7 +164,7 @@ class Remover {
   std::deque<bool> guesses_;              ///< whether the writes in flight are of guessed leaves
   std::vector<std::string> not_leaves_;   ///< guessed leaves that have children
   std::vector<std::string> above_those_;  ///< and other nodes that are not empty
-  bool is_last_try_ = false;              ///< of those
+  bool is_last_try_ = false;              ///< for those that are not empty
   BatchWriter writer_;
 };
 

@@ -31,7 +31,7 @@ class NodeCheck {
          "Delete children that nobody needs, or spread them over several parents.");
     size(Check::Values, node.path, node.stat.data_length, "its value",
          "Keep large values elsewhere, or split them.");
-    // The Stat shows that in 32 bits, and -1 where nothing but one child was ever there.
+    // The Stat shows the number of changes in 32 bits, and -1 where only one child was ever there.
     const auto counter = sequence_counter(node.stat);
     const auto cversion = 2 * counter - node.stat.num_children;
     if (cversion > most_changes)

@@ -3,8 +3,8 @@
 // The list `ahead_` is in the order of the visits. It has nodes that were requested, and the ends
 // of rows of siblings. When the window has room, the first row in that order that has nodes to
 // request provides the next one. So the head of the list never waits behind requests for later
-// nodes, and the list stays short. A path is put together where it is needed, of the names in the
-// rows above: so deep trees take no more memory than wide ones.
+// nodes, and the list stays short. A path is put together where it is needed, from the names in the
+// rows above, so deep trees take no more memory than wide ones.
 #include "tree/walk.h"
 
 #include "base/text.h"
@@ -76,7 +76,7 @@ struct WalkPlace {
   }
 };
 
-/// An item in the order of the visits: a requested node, or the end of a row, behind the subtrees
+/// An item in the order of the visits: a requested node, or the end of a row, after the subtrees
 /// of its nodes.
 struct WalkStop {
   WalkPlace at{};                  ///< of a node
@@ -107,7 +107,7 @@ std::shared_ptr<const NameList> no_children() {
 /// The limit for values that wait to be visited, and for those that are expected.
 constexpr std::size_t value_bytes = 16U << 20U;
 constexpr std::size_t bytes_expected = 4U << 20U;
-/// The limits for values in one answer, and near the server on their way, however small they have
+/// The limits for values in one answer and, near the server, in flight, however small they have
 /// been so far: the next ones may take a mebibyte each, and the server has them in memory, those of
 /// an answer several times.
 constexpr std::size_t most_values_at_once = 64;
@@ -198,8 +198,8 @@ class WalkReads {
   void send_all() {
     while (!next_.empty()) {
       const auto count = std::min(room(), next_.size());
-      // Whether what is in flight will soon tell of more to be sent together. Far away it would
-      // not, and the server has no work meanwhile.
+      // Whether the answers in flight will soon tell of more to be sent together. Far away they
+      // would not, and the server would have no work meanwhile.
       const bool can_wait =
           plan_.collects && are_batched_ && nodes_in_flight_ > 0 && nodes_.now() <= most_lists;
       if (count == 0 || (count < at_once() && can_wait)) break;
@@ -272,7 +272,7 @@ class WalkReads {
 
     std::size_t reads() const { return reads_names ? 2 : 1; }
   };
-  /// Of the nodes to be sent.
+  /// The order of the nodes to be sent.
   enum class Order { OfQuestions, OfVisits, Apart };
   struct Batch {
     std::vector<Asked> asked{};
@@ -280,7 +280,7 @@ class WalkReads {
     std::vector<Pending<NodeAcl>> acls{};  ///< null where none is read
     bool is_single = false;                ///< a request for each, on purpose
     Clock::time_point sent{};
-    // With its own:
+    // Including this batch:
     std::size_t requests_in_flight = 0;
     std::size_t nodes_in_flight = 0;
 
@@ -313,7 +313,7 @@ class WalkReads {
     return std::min(std::max(usual, most_nodes()), fifth_of_a_second() + 2);
   }
 
-  /// Whether each is read alone: with a watch, or since the values are too large to come with the
+  /// Whether each is read alone: with a watch, or because the values are too large to come with the
   /// Stats that are to be read.
   bool reads_singly() const {
     return plan_.watch.is_set() || (!plan_.data && mean_value_ >= small_value);
@@ -352,8 +352,8 @@ class WalkReads {
     return some;
   }
 
-  /// Any few that follow each other then come from all parts of what was there: the order is that
-  /// of van der Corput's sequence.
+  /// Puts the nodes in the order of van der Corput's sequence: any few in a row then come from all
+  /// parts of the list.
   void put_apart() {
     const auto all = next_.size();
     std::deque<Asked> apart;
@@ -404,7 +404,7 @@ class WalkReads {
       }
       if (is_lost) return true;
       results = std::move(outcome.value);
-      // What failed as a whole.
+      // If the request failed as a whole.
       std::size_t reads = 0;
       for (const auto& asked : batch.asked) reads += asked.reads();
       results.resize(reads, {.code = outcome.code});
@@ -463,7 +463,7 @@ class WalkReads {
     if (what == What::Value) node.data = std::move(result.data);
   }
 
-  /// The number of nodes that the rate allows within that time: answers are looked at in between.
+  /// The number of nodes that the rate allows in this time: answers are looked at in between.
   std::size_t fifth_of_a_second() const {
     return plan_.limits.rate == 0 ? std::size_t{1} << 30U : plan_.limits.rate / 5;
   }
@@ -478,7 +478,7 @@ class WalkReads {
   const WalkPlan& plan_;
   const std::stop_token& stop_;
   Pace pace_;
-  const bool takes_values_;  ///< from the server, be it for their Stats
+  const bool takes_values_;  ///< from the server, if only for their Stats
   BatchSize size_;
   FlightWindow requests_;
   FlightWindow nodes_;      ///< in batches
@@ -620,7 +620,7 @@ class Walk {
   const std::stop_token& stop_;
   WalkReads reads_;
   WalkStops ahead_;
-  std::set<WalkStops::iterator, NextComesFirst> rows_;  ///< by their ends: with nodes to request
+  std::set<WalkStops::iterator, NextComesFirst> rows_;  ///< the ends of those with nodes to request
   std::size_t nodes_ahead_ = 0;
   std::size_t names_found_ = 0;
   std::size_t name_bytes_ = 0;  ///< taken by the rows

@@ -52,8 +52,8 @@ struct WalkPlan {
   bool stats = true;              ///< read the Stats; else they come only where a list is refused
   bool data = false;              ///< read the values, and the Stats
   bool acls = false;              ///< read the ACLs
-  /// Nothing is done before the end: siblings come in the server's order, and near the server a few
-  /// nodes wait until there are more to be read with them.
+  /// The caller does nothing before the end: siblings come in the server's order, and near the
+  /// server a few nodes wait until there are more to be read with them.
   bool collects = false;
   /// Once more names than this are known, only the first of siblings is read. If it has no
   /// children, the others are taken for leaves, too.
@@ -61,7 +61,7 @@ struct WalkPlan {
   Watch watch = Watch::none();  ///< set on the lists of children; only without `data`
   WorkLimits limits{};
   /// Called right before the first request for a node is sent, ahead of the visits, parents before
-  /// children. The servers process requests that it sends before they read the node.
+  /// children. Servers process the requests that this function sends before they read the node.
   std::function<void(const std::string& path)> ahead{};
   /// Called for a node before everything below it. May block and throw; may move from the node.
   std::function<void(TreeNode& node)> enter{};
@@ -74,12 +74,12 @@ struct WalkPlan {
 ///
 /// Sends requests ahead of the visits, those for the next nodes in the order first, and each for as
 /// many nodes as the server can read at once (Client::start_reads), as many as the link needs
-/// (FlightWindow). Never are more than 4 MiB of values expected, as far as those that were read
-/// tell, since the server has its answers in memory. ACLs take a request each. Memory is bounded by
-/// a few thousand nodes, as many as are on their way if the servers are far away, and 16 MiB of
-/// values ahead of the visits, plus the names in the rows of siblings on the path. If these take
-/// more than 768 MiB, or the paths from the top down to a node more than 512 MiB together, Error is
-/// thrown: the tree may be endless. After a lost connection, waits as long as
+/// (FlightWindow). At most 4 MiB of values are expected at a time, as estimated from those that
+/// were read, since the server has its answers in memory. ACLs take a request each. Memory is
+/// bounded by a few thousand nodes (if the servers are far away, as many as are on their way) and
+/// 16 MiB of values ahead of the visits, plus the names in the rows of siblings on the path. If
+/// these take more than 768 MiB, or the paths from the top down to a node more than 512 MiB
+/// together, Error is thrown: the tree may be endless. After a lost connection, waits as long as
 /// await_reconnection does, and repeats what was not answered, in a new session if necessary.
 /// Blocks. Throws ZkError for what cannot be read for other reasons than its ACL; Cancelled; and
 /// what the callbacks throw.

@@ -120,7 +120,8 @@ class Histories {
     return by_digest ? by_digest : by_votes;
   }
 
-  /// Whether the first digest of the next epoch is that of a tree which ends the epoch so.
+  /// Whether the first digest of the next epoch is that of the tree if this epoch ended with
+  /// `last`.
   bool is_right(std::int64_t last, std::int64_t next, Ends ends) const {
     const auto proof = first_digests_.find(epoch_of(next));
     if (proof == first_digests_.end()) return false;

@@ -33,7 +33,7 @@ std::optional<std::int64_t> zxid_for_servers(std::string_view name, std::string_
   return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
 }
 
-/// The same; nullopt also if there is another ending than that of a packed file.
+/// The same; nullopt also for an ending other than that of a packed file.
 std::optional<std::int64_t> zxid_in(std::string_view name, std::string_view beginning) {
   const auto dot = name.find('.', beginning.size());
   const auto ending = dot == std::string_view::npos ? "" : name.substr(dot);

@@ -35,18 +35,18 @@ class DataFiles {
     std::optional<std::string> current{};  ///< the first line of currentEpoch
     std::optional<std::string> accepted{};
     std::optional<std::string> next{};  ///< of currentEpoch.tmp, which servers since 3.5 leave
-    bool updating = false;              ///< the same of earlier ones: updatingEpoch is there
+    bool updating = false;              ///< the same for earlier servers: updatingEpoch exists
   };
-  /// Of each directory that has either; none for a standalone server.
+  /// One for each directory with a currentEpoch or acceptedEpoch; none for a standalone server.
   const std::vector<Epochs>& epochs() const { return epochs_; }
-  /// What has the name of a log or a snapshot and is no file: a directory, or a link to nothing.
+  /// What has the name of a log or a snapshot and is not a file: a directory, or a link to nothing.
   struct Unusable {
     File file{};
     bool log = false;
     std::string problem{};  ///< a clause: "it is a directory"
   };
   const std::vector<Unusable>& unusable() const { return unusable_; }
-  /// Files such as log.x and log.5.bak: servers read the latter as log.5, zksh neither.
+  /// Files such as log.x and log.5.bak: servers read the latter as log.5, zksh reads neither.
   struct Misnamed {
     std::string path{};
     std::optional<std::int64_t> zxid{};  ///< as servers take it
@@ -56,8 +56,8 @@ class DataFiles {
   /// False for what one server wrote in an epoch, and the others, which elected another leader,
   /// went on without. Reads the logs of several servers at the first call; may throw as LogFile.
   bool was_agreed(std::int64_t zxid) const;
-  /// The same files as if these were the last transactions of their epochs that were agreed on,
-  /// without the snapshots after one.
+  /// The same files, as if `ends` were the last transactions of their epochs that were agreed on,
+  /// without the snapshots after `last_snapshot`.
   DataFiles that_end(std::map<std::int64_t, std::int64_t> ends, std::int64_t last_snapshot) const;
   /// What to say where something is missing that a server's other directory may have; empty if
   /// there are both logs and snapshots.

@@ -24,7 +24,7 @@ struct Deletion {
 std::optional<Deletion> last_deletion(const DataFiles& files, std::string_view path,
                                       std::int64_t until, const std::stop_token& stop);
 
-/// "/a was deleted by 0x2335, 2026-…, of session 0x…; at before:0x2335 it is there".
+/// "/a was deleted by 0x2335, 2026-…, of session 0x…; before:0x2335 still has it".
 std::string deletion_text(std::string_view path, const Deletion& deletion);
 
 }  // namespace zksh

@@ -11,9 +11,9 @@
 
 namespace zksh {
 
-/// What a digest proves. A snapshot's is of a tree in which the next transaction may be half
-/// applied, since the thread that writes it does not wait: what it says is not compared, and
-/// digests of transactions count from the next one on. A transaction's digest is what the leader
+/// What a digest proves. A snapshot's is that of a tree in which the next transaction may be half
+/// applied, since the thread that writes it does not wait: so it is not compared, and the digests
+/// of transactions count from that next one on. A transaction's digest is what the leader
 /// computed ahead, from the requests under way (PrepRequestProcessor). Servers know the root by two
 /// paths, "" and "/"; if a request for "/" itself (set, setAcl) is under way together with others
 /// that change it, the leader misses its other changes, and the digests differ until none is under
@@ -40,7 +40,7 @@ class DigestCheck {
   /// `first`: the snapshot's own zxid.
   DigestCheck(const SnapshotEnd& end, std::int64_t first);
 
-  /// Must be called for each transaction that is read, before it is applied if it is.
+  /// Must be called for each transaction that is read, before it is applied, if it is.
   void note(const LoggedTransaction& txn);
   /// After it has been applied: compares its digest with the tree's.
   void compare(const LoggedTransaction& txn, std::uint64_t tree, const std::string& file,

@@ -32,11 +32,11 @@ struct Release {
   std::string_view name;
   /// BinaryInputArchive.checkLength, with the default jute.maxbuffer, 0xfffff.
   std::int64_t longest;
-  bool needs_snapshot;     ///< exits if there are logs and none
-  bool removes_empty_log;  ///< a last one without a byte
+  bool needs_snapshot;     ///< exits if there are logs but no snapshot
+  bool removes_empty_log;  ///< if the last log has no bytes
   bool reads_endings;      ///< takes log.5.old for log.5, and packed snapshots
   bool wants_acls;         ///< of each node that is changed (CVE-2024-23944)
-  bool reads_digest;       ///< behind a snapshot's nodes, unless it is told not to
+  bool reads_digest;       ///< after a snapshot's nodes, unless it is told not to
   bool starts = true;
   std::optional<std::int64_t> base{};  ///< the zxid of the snapshot that it loads
 };
@@ -122,8 +122,8 @@ std::string range_text(std::int64_t from, std::int64_t to) {
   return from == to ? zxid_text(from) : fmt::format("{} to {}", zxid_text(from), zxid_text(to));
 }
 
-/// FileSnap.findNValidSnapshots: servers look at the end of a snapshot, or at the beginning of a
-/// packed one, which its name tells them, and pass over those without it.
+/// FileSnap.findNValidSnapshots: servers look at the end of a snapshot, or at the beginning if its
+/// name says that it is packed, and pass over those where this is wrong.
 bool looks_valid(const std::string& path) {
   constexpr std::string_view end("\0\0\0\1/", 5);
   constexpr std::streamoff least = 10;
@@ -174,7 +174,7 @@ class Checker {
     if (!finding.harmless) ++result_.problems;
     plan_.report(finding);
   }
-  /// Of a file as a whole.
+  /// Adds a finding about a file as a whole.
   void add(const DataFiles::File& file, std::string problem, std::string remedy,
            bool harmless = false) {
     add({.file = file.path,
@@ -348,7 +348,7 @@ class Checker {
         other_files, ends ? "without this file, " : "");
   }
 
-  /// Of each version, whether it has a snapshot to begin with. Without logs none can miss one.
+  /// Whether each version has a snapshot to begin with. Without logs, none can miss one.
   void check_bases(bool tried) {
     if (files_.logs().empty() && files_.snapshots().empty()) return;
     const bool first = files_.snapshots().empty() && begins_with_first(files_);
@@ -475,7 +475,7 @@ class Checker {
     check_digests();
   }
 
-  /// What only later servers write, and lengths.
+  /// Notes what only later servers write, and lengths that servers refuse.
   void note(const TransactionReader& reader, const LoggedTransaction& txn) {
     newer_ = newer_ || is_newer(txn);
     const auto length = static_cast<std::int64_t>(txn.bytes);
@@ -527,7 +527,7 @@ class Checker {
          .harmless = !hides});
   }
 
-  /// The first transaction of all, if it is after the snapshot.
+  /// Checks that the first transaction of all, if it is after the snapshot, follows it directly.
   void check_begin(const TransactionReader& reader, const LoggedTransaction& txn) {
     const bool next = txn.zxid == base_->zxid + 1 ||
                       (epoch_of(txn.zxid) > epoch_of(base_->zxid) && counter_of(txn.zxid) == 1);
@@ -543,7 +543,7 @@ class Checker {
                                other_files)});
   }
 
-  /// What makes a server end while it replays.
+  /// Checks for what makes a server exit while it replays.
   void check_paths(const TransactionReader& reader, const LoggedTransaction& txn) {
     if (stopped_.contains(reader.file())) return;
     const auto fail = [&](bool acl, const std::string& problem, const std::string& words) {
@@ -663,7 +663,7 @@ class Checker {
     last_read_ = next;
   }
 
-  /// The most that a version does at a flaw; it counts as not starting if it exits.
+  /// The worst that any version does at a flaw; a version that exits counts as not starting.
   Verdict judge(const Flaw& flaw) {
     Verdict worst;
     if (stopped_.contains(flaw.file)) return worst;
@@ -722,7 +722,7 @@ class Checker {
     bool known_end = false;  ///< it is known what follows in the same epoch
   };
 
-  /// What to do. It says what would be missing if one did without.
+  /// What to do, and what would be missing otherwise.
   std::string remedy_of(const Flaw& flaw, Effect effect, const Circumstances& how,
                         Finding& finding) const {
     switch (flaw.kind) {
@@ -795,7 +795,7 @@ class Checker {
     std::vector<std::string_view> versions{};
   };
 
-  /// QuorumPeer.loadDataBase. `epoch`: of the last transaction, which is taken for what is missing.
+  /// QuorumPeer.loadDataBase. `epoch` is the last transaction's; it stands in for a missing file.
   static std::optional<EpochFault> epoch_fault(const DataFiles::Epochs& epochs, std::int64_t epoch,
                                                const Release& release) {
     auto current = epoch;
@@ -854,7 +854,7 @@ class Checker {
     }
   }
 
-  /// Of the files beside an epoch, or of all if there is but one server's.
+  /// The last zxid in the files beside an epoch, or in all files if they are of one server.
   std::int64_t last_zxid_of(const std::string& directory) const {
     if (files_.epochs().size() == 1) return result_.zxid;
     const auto within = [&](const DataFiles::File& file) {
@@ -904,7 +904,7 @@ class Checker {
   std::int64_t last_read_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> stopped_{};  ///< where servers stop reading
   std::int64_t long_snapshot_ = 0;  ///< the longest value of the newest, if it is too long
-  bool without_digest_ = false;     ///< the newest has a last zxid, and none
+  bool without_digest_ = false;     ///< the newest has a last zxid, but no digest
   Finding long_record_{};           ///< the longest that is too long; `to` is its length
   std::size_t long_count_ = 0;
   bool newer_ = false;    ///< there is what servers to 3.4 do not write

@@ -24,8 +24,8 @@ struct Finding {
 
 struct FileCheckResult {
   /// The versions of servers that start on the files, such as "3.8", and those that do not: of 3.4,
-  /// 3.8 and 3.9, with their default settings. Files with what only servers since 3.5 write are
-  /// not judged for 3.4.
+  /// 3.8 and 3.9, with their default settings. Files that contain what only servers since 3.5 write
+  /// are not judged for 3.4.
   std::vector<std::string> starts{};
   std::vector<std::string> fails{};
   std::size_t snapshots = 0;  ///< intact ones

@@ -178,7 +178,7 @@ LogFile::Frame LogFile::frame_at(std::uint64_t offset) {
   return {State::Whole, Kind::Checksum, bad_sum.length, length, whole};
 }
 
-/// The first byte from `offset` on that is not zero. Holes of the file cost nothing.
+/// The first byte from `offset` on that is not zero. Holes in the file cost nothing.
 std::optional<std::uint64_t> LogFile::data_after(std::uint64_t offset) {
   while (offset < size_) {
     const auto data = lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
@@ -199,7 +199,7 @@ std::optional<std::uint64_t> LogFile::record_after(std::uint64_t offset, std::ui
   const auto most_searched = 16 * size_ + (64U << 20U);
   constexpr std::string_view zeros("\0\0\0\0", 4);
   while (offset + prefix_size < size_ && offset < until && searched_ < most_searched) {
-    // A checksum has 32 of its 64 bits.
+    // A checksum uses only the lower 32 of its 64 bits, so it begins with four zero bytes.
     const auto bytes = bytes_at(offset, read_size);
     const auto found = bytes.find(zeros);
     if (found == std::string_view::npos) {
@@ -281,7 +281,7 @@ bool LogFile::read_header(bool grows) {
   return true;
 }
 
-/// Continues behind damage; false if nothing intact follows.
+/// Continues after damage; false if nothing intact follows.
 bool LogFile::pass_over(const Frame& frame) {
   // A value may look like a record, so the frame's own length comes first.
   auto next = at_ + frame.length;

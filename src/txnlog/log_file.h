@@ -28,9 +28,9 @@ struct Flaw {
     CutOff,       ///< the file ends within a record, before any zeros, as a copy does
     Empty,        ///< a file without a byte
     NoHeader,     ///< without a whole header, or any record
-    BadHeader,    ///< another header, and records behind it
+    BadHeader,    ///< another header, and records after it
     Unordered,    ///< a zxid that is not above the one before
-    Repeated,     ///< the transaction before, once more
+    Repeated,     ///< a transaction that was read before, once more
     Gap,          ///< transactions are missing
     NotAgreed,    ///< one server wrote them, from `after` to `before`, and the others went on
                   ///< without them
@@ -87,8 +87,8 @@ class LogFile {
     enum class State { Whole, End, Bad };
     State state = State::End;
     Flaw::Kind flaw = Flaw::Kind::Checksum;
-    std::uint64_t length = 0;  ///< with everything; 0 if it is not known
-    std::int64_t claimed = 0;  ///< the length as it stands there
+    std::uint64_t length = 0;  ///< of the whole frame; 0 if it is not known
+    std::int64_t claimed = 0;  ///< the record's length as written there
     std::string_view whole{};  ///< of a Whole one
   };
   bool read_header(bool grows);

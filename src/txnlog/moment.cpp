@@ -21,7 +21,8 @@ namespace {
 constexpr int first_year = 1900;
 constexpr std::int64_t a_second = 1000;
 
-/// Removes a number of `digits` digits, and before it `mark`; nullopt if they are not there.
+/// Removes a number of `digits` digits, and before it one of `marks`, if there are any; nullopt if
+/// they are not there.
 std::optional<int> take_number(std::string_view& text, std::size_t digits, std::string_view marks) {
   if (!marks.empty()) {
     if (text.empty() || marks.find(text.front()) == std::string_view::npos) return std::nullopt;
@@ -33,7 +34,7 @@ std::optional<int> take_number(std::string_view& text, std::size_t digits, std::
   return number;
 }
 
-/// When a clock on the wall here shows this, in seconds since 1970: once, or twice or never where
+/// When a wall clock here shows a time, in seconds since 1970: once, or twice or never where
 /// clocks are put back or forward. `shown` is what it shows, as if it were UTC. If never, both
 /// readings: by the clock before and by the clock after.
 struct LocalTimes {

@@ -91,8 +91,8 @@ void EphemeralOwners::follow(const LoggedTransaction& txn) {
 
 namespace {
 
-/// Those that lived before a zxid, from the newest readable snapshot before it, if there is one,
-/// and the logs.
+/// The ephemerals that existed before a zxid, from the newest readable snapshot before it, if there
+/// is one, and the logs.
 EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
                                   const std::stop_token& stop) {
   EphemeralOwners owners;
@@ -250,7 +250,7 @@ bool PastTree::lists(const PastNode& parent, const PastNode& node) const {
   return node.parent_serial == parent.serial;
 }
 
-/// Whether servers list it, its parent, and so on.
+/// Whether servers list the node, its parent, and so on.
 bool PastTree::is_listed(std::string_view path, const PastNode& node) const {
   const auto* one = &node;
   while (!path.empty()) {

@@ -23,7 +23,7 @@ namespace zksh {
 class EphemeralOwners {
  public:
   void add(std::int64_t session, std::string path);
-  /// Of a deleted node.
+  /// Call it for a deleted node.
   void remove(std::string_view path);
   /// Removes a session; returns its ephemerals, in byte order.
   std::vector<std::string> end(std::int64_t session);
@@ -51,12 +51,12 @@ class SessionEnds {
  private:
   const DataFiles& files_;
   std::stop_token stop_;
-  std::optional<EphemeralOwners> owners_{};  ///< once a record does not say it
+  std::optional<EphemeralOwners> owners_{};  ///< since the first record that does not say it
 };
 
 /// ReferenceCountedACLCache.java: nodes name their ACLs by numbers. A snapshot that was written
-/// while others were set may name one that its list lacks; a server that replays the log gives it
-/// out again, so this does so in the same order.
+/// while ACLs were set may name a number that its list lacks; a server that replays the log assigns
+/// it again, and so does this class, in the same order.
 class AclNumbers {
  public:
   /// The next new number is greater.
@@ -66,7 +66,7 @@ class AclNumbers {
   /// The number of an ACL that one more node has.
   std::int64_t use(std::string_view bytes);
   void use(std::int64_t number);
-  /// Of a node that has it no longer.
+  /// Call it for a node that no longer has this ACL.
   void drop(std::int64_t number);
   /// Forgets what no node has, as at the end of a snapshot.
   void drop_unused();
@@ -86,11 +86,11 @@ class AclNumbers {
 struct PastNode {
   std::optional<std::string> data{};
   std::int64_t acl = 0;         ///< its number in a server: PastTree::acl_of
-  std::int64_t logged_acl = 0;  ///< what the log says, if a server does not know the other
+  std::int64_t logged_acl = 0;  ///< what the log says, if a server does not know `acl`
   StoredStat stat{};
   std::uint64_t serial = 0;  ///< of this node, among all that were there
-  /// The parent's, when it was created. A parent that is deleted first and created again does not
-  /// list it, as in a server: that happens only before a fuzzy snapshot was complete.
+  /// The parent's, when this one was created. A parent that is deleted first and created again does
+  /// not list it, as in a server: that happens only before a fuzzy snapshot was complete.
   std::uint64_t parent_serial = 0;
 };
 
@@ -103,14 +103,14 @@ class PastTree {
   /// Replaces the tree by a snapshot's. Throws as read_snapshot, and DamagedSnapshot if a node
   /// comes before its parent, as servers refuse it.
   SnapshotEnd load(const std::string& snapshot, const std::stop_token& stop);
-  /// The tree with which a server begins that has no files; servers to 3.4 write no snapshot of it.
+  /// The tree with which a server without files begins; servers to 3.4 write no snapshot of it.
   void load_first();
   void apply(const LoggedTransaction& txn);
-  /// Of a later transaction that is not applied: takes from it the ACLs that a fuzzy snapshot
-  /// names, but does not list yet.
+  /// Takes from a later transaction, which is not applied, the ACLs that a fuzzy snapshot names,
+  /// but does not list yet.
   void learn_acls(const LoggedTransaction& txn);
 
-  /// The sum over all nodes that servers log; only if it was asked for.
+  /// The digest that servers log, a sum over all nodes; only if it was asked for.
   std::uint64_t digest() const { return digest_; }
   std::size_t size() const { return nodes_.size(); }
   /// Null if there is none. The root's path is "/".

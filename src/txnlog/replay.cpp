@@ -182,7 +182,7 @@ std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::st
     zxid = txn.zxid;
     damaged = false;
   }
-  // At the end, replay finds damage, but a snapshot may be of later than the logs.
+  // At the end, replay finds damage, but a snapshot may be later than the logs.
   if (missing_before(files, zxid, INT64_MAX)) require_next(INT64_MAX);
   return INT64_MAX;
 }
@@ -256,7 +256,7 @@ std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const S
     return fmt::format(
         "was written while the tree changed up to {}, and the logs do not reach that far",
         zxid_text(until));
-  // The first of all is written before the server serves.
+  // The very first snapshot is written before the server serves.
   const bool known_end = end.digest_zxid || end.last_zxid || until == 0;
   if (covered || known_end) return std::nullopt;
   return "may have been written while the tree changed, and there are no logs to show it";

@@ -34,9 +34,9 @@ struct Replay {
   DataFiles::File snapshot{};
   SnapshotEnd end{};
   std::int64_t zxid = 0;  ///< the last that was applied
-  /// Of write_past_files: the length of the longest record, text or value.
+  /// For write_past_files: the length of the longest record, text or value.
   std::size_t longest = 0;
-  /// Of the last transaction of all, if nothing followed.
+  /// The time of the last transaction, if the logs have none after it.
   std::optional<std::int64_t> end_time{};
   /// The snapshot was written while the tree changed, and the logs do not reach its end: some nodes
   /// may be newer, or missing.
@@ -46,12 +46,12 @@ struct Replay {
   std::optional<DigestCheck::Difference> differs{};
 };
 
-/// The last transaction at or before a moment: the largest number if it is later than all.
+/// The last transaction at or before a moment; INT64_MAX if the moment is later than all.
 /// Throws Error if the logs begin later, or transactions are missing that may have been before it.
 std::int64_t zxid_at(const DataFiles& files, const Moment& moment, const std::stop_token& stop);
 
 /// The zxid of the last log whose first transaction is not later than a moment: where to begin to
-/// read. nullopt if there is none, INT64_MIN if the moment is none. Leaders' clocks may differ a
+/// read. nullopt if there is none, INT64_MIN if the moment is empty. Leaders' clocks may differ a
 /// little.
 std::optional<std::int64_t> begin_of(const DataFiles& files, const Moment& moment);
 
@@ -63,7 +63,7 @@ bool begins_with_first(const DataFiles& files);
 /// if nothing shows that there was none between the last one and `until`.
 Replay replay(const DataFiles& files, const ReplayPlan& plan);
 
-/// Whether all in a snapshot was agreed on; throws as DataFiles::was_agreed.
+/// Whether everything in a snapshot was agreed on; throws as DataFiles::was_agreed.
 bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const SnapshotEnd& end);
 
 /// What to say of a snapshot ("was written while …") if the tree with it is only about right, since

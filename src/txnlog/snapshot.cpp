@@ -52,8 +52,8 @@ class RawFile {
   Fd fd_;
 };
 
-/// Decodes a raw block of Snappy (format_description.txt of google/snappy). Throws Error. The few
-/// lines spare every start of zksh the loading of a library.
+/// Decodes a raw block of Snappy (format_description.txt of google/snappy). Throws Error. These few
+/// lines save zksh from loading a library at every start.
 std::string unsnapped(std::string_view block) {
   const auto malformed = [] { return Error("a malformed Snappy block"); };
   const auto byte = [&]() -> std::size_t {
@@ -101,7 +101,7 @@ std::string unsnapped(std::string_view block) {
   return out;
 }
 
-/// Servers do not pass such a snapshot over, but end.
+/// Servers do not pass such a snapshot over, but exit.
 class ServersEnd final : public Error {
  public:
   ServersEnd(const std::string& problem, std::string words)
@@ -337,7 +337,7 @@ class SnapshotParser {
     return true;
   }
 
-  /// A checksum of all before it, and "/".
+  /// A checksum of everything before it, and "/".
   void check_seal() {
     const auto sum = static_cast<std::uint64_t>(sum_);
     if (static_cast<std::uint64_t>(long_integer()) != sum) throw Error("a wrong checksum");

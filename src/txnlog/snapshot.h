@@ -51,8 +51,8 @@ struct SnapshotEnd {
   std::uint64_t sessions = 0;
   std::uint64_t nodes = 0;
   std::size_t longest = 0;  ///< of its texts and values, in bytes
-  /// The length up to the checksum behind the nodes. What follows depends on the server's version
-  /// and settings; none wants it, and some refuse that of others.
+  /// The length up to the checksum after the nodes. What follows depends on the server's version
+  /// and settings; no server needs it, and some refuse what others have written.
   std::uint64_t whole = 0;
 };
 
@@ -66,7 +66,7 @@ class DamagedSnapshot final : public Error {
   /// Whether it ends too early, as when a server is stopped while it writes it.
   bool is_cut_off() const { return problem_ == cut_off || problem_ == "it is truncated"; }
   static constexpr std::string_view cut_off = "it is cut off";
-  /// Of servers, which end when they come to it; empty if they take an older snapshot.
+  /// What servers say when they exit because of it; empty if they take an older snapshot.
   const std::string& last_words() const { return last_words_; }
 
  private:

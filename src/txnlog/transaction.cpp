@@ -51,8 +51,8 @@ bool parse_operation(TxnOperation& op, JuteReader& in) {
   }
 }
 
-/// If any part failed, nothing was applied: the others keep their types in most files, and in some
-/// members' have type -1 with the original request as body. False if it is malformed.
+/// If any part failed, nothing was applied: the others keep their types in most files; in those of
+/// some members they have type -1, with the original request as body. False if it is malformed.
 bool parse_multi(LoggedTransaction& txn, JuteReader& in) {
   constexpr std::size_t least_part = 8;
   constexpr std::size_t error_size = 4;
@@ -78,7 +78,8 @@ bool parse_multi(LoggedTransaction& txn, JuteReader& in) {
   return !txn.bad_part || in.failed();
 }
 
-/// A list of paths, since 3.6, before an optional digest. Without it, a digest may look like one.
+/// A list of paths, since 3.6, before an optional digest. Without a list, a digest may look like
+/// one.
 void parse_close(LoggedTransaction& txn, JuteReader& in) {
   auto list = in;
   std::vector<std::string_view> paths;

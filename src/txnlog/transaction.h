@@ -86,7 +86,7 @@ bool same_transaction(std::string_view body, std::string_view other);
 /// Decodes the bytes of an ACL; malformed ones give an empty list.
 Acl decoded_acl(std::string_view bytes);
 
-/// A session, or a mark of another kind: EphemeralType.java.
+/// Whether it is a session, and not a mark of another kind: EphemeralType.java.
 bool is_session_owner(std::int64_t ephemeral_owner);
 inline constexpr std::int64_t container_owner = INT64_MIN;
 

@@ -152,7 +152,7 @@ bool TransactionReader::accept(Source& source, LoggedTransaction& txn) {
 /// Whether a transaction that is not later than the last was already read, with the same bytes. A
 /// second reader goes through the logs again, so that nothing need be kept for it.
 bool TransactionReader::was_read(const LogFile::Record& record) {
-  constexpr int most_rereadings = 64;  // records in any order must not cost the square of them
+  constexpr int most_rereadings = 64;  // records in any order must not cost quadratic time
   if (!report_) return false;
   const auto zxid = zxid_of(record.body);
   if (!earlier_ || earlier_->last_zxid() > zxid) {
@@ -172,7 +172,7 @@ void TransactionReader::end_repetition() {
   if (last && last->after != last_zxid_) report(*last);
 }
 
-/// Whether the others went on without it.
+/// Whether the other servers went on without it; if so, notes that.
 bool TransactionReader::drop_not_agreed(const Source& source, std::int64_t zxid) {
   if (files_.was_agreed(zxid)) return false;
   if (!not_agreed_)

@@ -24,7 +24,7 @@ namespace zksh {
 /// agreed on is passed over.
 class TransactionReader {
  public:
-  /// Two logs have different transactions of one zxid.
+  /// Two logs have different transactions with the same zxid.
   class Contradiction : public Error {
    public:
     Contradiction(std::string file, const std::string& problem, std::int64_t zxid)
