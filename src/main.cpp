@@ -43,8 +43,8 @@ void open_standard_streams() {
 /// not affected.
 void keep_memory_to_itself() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-/// zksh's parent may have ignored SIGCHLD. If inherited, no program's exit status could be
-/// waited for.
+/// zksh's parent may have ignored SIGCHLD. If zksh inherited that, it could not wait for any
+/// program's exit status.
 void receive_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 
 /// Uses one heap for all threads: a heap per thread costs every short run a tenth of a millisecond
@@ -52,7 +52,7 @@ void receive_exit_statuses() { std::signal(SIGCHLD, SIG_DFL); }
 void use_one_heap() { mallopt(M_ARENA_MAX, 1); }
 
 #ifdef ZKSH_PORTABLE
-/// Looks names up with what is in this file. /etc/nsswitch.conf may name others (systemd, sss,
+/// Looks names up with the services in this file. /etc/nsswitch.conf may name others (systemd, sss,
 /// mymachines): their libraries need this machine's own C library, and end a static program.
 void look_up_names_alone() {
   __nss_configure_lookup("hosts", "files dns");

@@ -8,7 +8,7 @@
 
 namespace zksh {
 
-/// Called with one piece of a long text after the other.
+/// Called with each piece of a long text in turn.
 using UsePiece = std::function<void(std::string_view piece)>;
 /// Calls `use` for each MiB of a text, without splitting a UTF-8 character.
 void in_pieces(std::string_view text, const UsePiece& use);

@@ -71,7 +71,7 @@ void CarriedOutput::serve(const std::stop_token& stop) {
   }
 }
 
-/// Passes on what can be read now, but at most so much that other programs need not wait. Closes
+/// Passes on what can be read now, but not so much that other programs would have to wait. Closes
 /// the source at its end. Returns false when there is nothing more to read now.
 bool CarriedOutput::read_from(Source& source, const std::stop_token& stop) {
   std::array<char, 16384> block{};

@@ -14,8 +14,9 @@
 
 namespace zksh {
 
-/// Reads the output of such programs and passes it on in whole lines, also what their descendants
-/// write after they have ended. Members may be called from any thread, but not under the Monitor.
+/// Reads the output of such programs, including what their descendants write after they have ended,
+/// and passes it on in whole lines. Members may be called from any thread, but not under the
+/// Monitor.
 class CarriedOutput {
  public:
   /// `target` is STDOUT_FILENO or STDERR_FILENO. Called on a thread of its own. May block, but must

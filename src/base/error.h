@@ -38,7 +38,8 @@ class Error : public std::runtime_error {
       : std::runtime_error(message), exit_status_(exit_status), path_(std::move(path)) {}
 
   int exit_status() const { return exit_status_; }
-  /// The node that it is about; empty: none, or the only one that the command was given.
+  /// The node that the error is about; empty if there is none, or if it is the only one that the
+  /// command was given.
   const std::string& path() const { return path_; }
   /// Whether zkCli reports it with status 0.
   bool excused() const { return excused_; }

@@ -69,7 +69,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::ptrdiff_t> counts_;  ///< of each level: elements so far; -1 for an object
 };
 
-/// Whether the text stands in JSON as it is, between quotes.
+/// Whether the text can stand between the quotes of a JSON string as it is.
 bool needs_no_escape(std::string_view text) {
   return is_printable_ascii(text) && text.find('"') == std::string_view::npos &&
          text.find('\\') == std::string_view::npos;

@@ -70,8 +70,8 @@ class Json {
 };
 
 /// Writes a JSON object on a line of its own, for fields that would take too much memory in a Json,
-/// and for lines that are too many for one each. The text is the same as Json::text. The names of
-/// fields are letters.
+/// and for lines that are too many to build a Json for each. The text is the same as Json::text.
+/// The names of fields consist of letters, so they are not escaped.
 class JsonLine {
  public:
   /// `write` is called with the text, about a MiB at a time.

@@ -82,12 +82,12 @@ inline void put_number(char* to, std::int64_t number, std::size_t size) {
   for (auto* byte = to + size; byte != to; number >>= 8) *--byte = static_cast<char>(number & 0xff);
 }
 
-/// Appends a number of four bytes.
+/// Appends a four-byte number.
 inline void add_number(std::string& to, std::int32_t number) {
   to.append(4, '\0');
   put_number(to.data() + to.size() - 4, number, 4);
 }
-/// Appends text, or data that is not null, with its length.
+/// Appends the length of a text, or of data that is not null, and its bytes.
 inline void add_text(std::string& to, std::string_view text) {
   add_number(to, static_cast<std::int32_t>(text.size()));
   to += text;

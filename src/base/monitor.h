@@ -1,5 +1,5 @@
-// Monitor: the process's one lock, the values it guards, and waiting for them to change, also for a
-// limited time; and work that is left until a change is done.
+// Monitor: the process's one lock, the values it guards, waits for them to change, also for a
+// limited time, and work that is deferred until a change is done.
 #pragma once
 
 #include <chrono>
@@ -104,8 +104,8 @@ class Monitor {
   }
 
   /// Blocks until `ready(const Held&)` returns true; returns false if `stop` is requested first.
-  /// `ready` must not throw. While this blocks, threads that change something call it, until it has
-  /// returned true. Not on a thread that must not wait (NoWaiting).
+  /// `ready` must not throw. While this blocks, threads that change something call `ready` until it
+  /// has returned true. Not on a thread that must not wait (NoWaiting).
   template <class Ready>
   bool wait(const std::stop_token& stop, Ready&& ready) {
     return wait_until(stop, Clock::time_point::max(), std::forward<Ready>(ready));

@@ -50,7 +50,7 @@ std::string size_text(std::int64_t bytes) {
 }
 
 std::optional<LeadingDecimal> leading_decimal(std::string_view text) {
-  constexpr int largest = 400;  // of exponents: more than a double has
+  constexpr int largest = 400;  // exponents beyond this exceed the range of a double
   double number = 0;
   int exponent = 0;
   bool has_digit = false;
@@ -75,7 +75,7 @@ std::optional<LeadingDecimal> leading_decimal(std::string_view text) {
       at = end;
     }
   }
-  double power = 1;  // the division rounds once
+  double power = 1;  // applied at once, so that a division rounds only once
   for (int i = 0; i < std::abs(exponent); ++i) power *= 10;
   return LeadingDecimal{.number = exponent < 0 ? number / power : number * power,
                         .rest = {at, text.end()}};

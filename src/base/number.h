@@ -47,8 +47,8 @@ struct LeadingDecimal {
   double number = 0;
   std::string_view rest;
 };
-/// Parses "12", "1.5" or "3e-4"; nullopt if the text begins with none of these. Not
-/// std::from_chars, for which every start of zksh would load the library of mathematics.
+/// Parses "12", "1.5" or "3e-4"; nullopt if the text begins with none of these. Does not use
+/// std::from_chars, with which every start of zksh would load the math library.
 std::optional<LeadingDecimal> leading_decimal(std::string_view text);
 /// Parses "100", "10k", "1.5M", "2G" or "10KiB"; returns bytes. Units are powers of 1024. Throws
 /// ValueError, naming `what`.
@@ -56,7 +56,7 @@ std::int64_t parse_size(std::string_view text, std::string_view what);
 
 /// "0x1f"; a negative value as its two's complement, as Java's Long.toHexString does.
 std::string zxid_text(std::int64_t zxid);
-/// "3" of 0x300000005, and the counter.
+/// The epoch of a zxid, 3 for 0x300000005, and its counter, 5.
 inline std::int64_t epoch_of(std::int64_t zxid) { return zxid >> 32U; }
 inline std::int64_t counter_of(std::int64_t zxid) { return zxid & 0xffffffff; }
 /// As servers write it: "0x100000abc"; "-" for 0.

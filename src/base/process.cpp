@@ -40,7 +40,7 @@ namespace {
 struct StartedChildren {
   std::mutex mutex;
   std::set<pid_t> pids;
-  /// One was started beside another child, perhaps one from before zksh's exec.
+  /// Whether a child was ever started beside another one, perhaps one from before zksh's exec.
   bool were_several = false;
 };
 
@@ -96,11 +96,11 @@ std::vector<std::string> merged_environment(
 
 /// What zksh ignores for itself.
 constexpr std::array ignored_by_zksh{SIGPIPE, SIGTTOU, SIGTTIN, SIGTSTP};
-/// Which of these it was started to ignore. See remember_ignored_signals.
+/// Which of these zksh was started to ignore. See remember_ignored_signals.
 std::array<bool, NSIG> ignored_at_start{};
 
 /// A program must not inherit what zksh ignores for itself, only what zksh was started to ignore
-/// (nohup, trap ''). SIGCHLD is not among it: programs that wait for others need it. Handlers are
+/// (nohup, trap ''). SIGCHLD is always reset: programs that wait for others need it. Handlers are
 /// reset before signals are unblocked: they are zksh's code.
 void reset_signals() {
   for (int number = 1; number < NSIG; ++number) {

@@ -84,15 +84,15 @@ struct ProgramImage {
   std::vector<char*> envp;
 };
 
-/// Records which of the signals that zksh ignores for itself its programs must ignore, too, since
-/// it was started to. Call it once, before zksh ignores any.
+/// Records which of the signals that zksh ignores for itself its programs must ignore too, because
+/// zksh was started to ignore them. Call it once, before zksh ignores any.
 void remember_ignored_signals();
 
-/// In a child: executes the program with no signal blocked, and only those ignored that zksh was
+/// In a child: executes the program with no signal blocked, ignoring only the signals that zksh was
 /// started to ignore. Returns errno if that fails. Async-signal-safe.
 int become_program(const char* path, char* const* argv, char* const* shell_argv, char* const* envp);
-/// To follow a message about a failed system call: the limit on this machine that was reached;
-/// empty if it was none.
+/// To follow a message about a failed system call: the limit of this machine that was reached;
+/// empty if the call failed for another reason.
 const char* limit_reached(int number);
 /// The Error for a program that was found but cannot be run: status 126, or 1 if this machine lacks
 /// processes, descriptors or memory for it. `number` is the errno.
@@ -103,10 +103,10 @@ Error cannot_run(const Program& program, int number);
 pid_t start_child(const std::function<pid_t()>& fork);
 /// Waits for such a child to end and reaps it. Blocks.
 void reap_child(pid_t child);
-/// Whether adopted_children may contain others than descendants of the one child that zksh has.
-/// False if it has never had two at a time, and is not the first process of its PID namespace.
-/// From any thread; cheap, while adopted_children reads /proc, and what a process has read of
-/// itself there can delay whoever waits for its end by milliseconds (Linux 6.18).
+/// Whether adopted_children may contain processes that do not descend from the one child that zksh
+/// has. False if zksh has never had two children at a time and is not the first process of its PID
+/// namespace. From any thread. Cheap, whereas adopted_children reads /proc: a process that has read
+/// about itself there can delay those who wait for its end by milliseconds (Linux 6.18).
 bool may_adopt_strangers();
 /// The children that zksh did not start: orphans that it adopted as a subreaper, or children from
 /// before its exec. From any thread.
@@ -145,7 +145,7 @@ class Process {
   /// Sends a signal to the child, or to its group if it has one of its own. A child that has ended
   /// gets nothing, but the rest of its group does.
   void signal(int number) const;
-  /// Passes on a signal that was meant for the child, which is continued for it if it is stopped.
+  /// Passes on a signal that was meant for the child, and continues the child if it is stopped.
   void pass_on(const Monitor::Held& held, int number) const;
   /// Continues a child whose stop was handled, and waits, but not for long, until it runs:
   /// otherwise the stop would be handled twice. Not under the Monitor.

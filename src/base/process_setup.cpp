@@ -131,8 +131,9 @@ void remember_command_line(char** argv) {
   all_room = {begin, end_of_strings(environ, words_end)};
 }
 
-// The kernel shows all of the words' room, or, if the last byte there is not zero, the text from
-// its beginning to the first zero, in the room of the environment too (proc(5), setproctitle).
+// The kernel shows the whole area of the words, or, if the last byte there is not zero, the text
+// from its beginning to the first zero, even if that lies in the area of the environment (proc(5),
+// setproctitle).
 void replace_command_line(std::string_view text) {
   if (all_room.empty()) return;
   std::fill_n(all_room.begin(), words_room, '\0');

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most = 65536;
 constexpr std::size_t bytes = most * sizeof(pid_t);
 
-/// The path of a file of a process below /proc.
+/// The path of a process's file below /proc.
 class ProcPath {
  public:
   explicit ProcPath(pid_t process) { add("/proc/").add(process); }

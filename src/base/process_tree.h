@@ -7,17 +7,17 @@
 
 namespace zksh {
 
-/// Throws Error if /proc does not show this process and its children, so that no descendant could
-/// be found, or a stranger with the same number would be: it is not mounted, or is that of another
-/// PID namespace.
+/// Throws Error if /proc does not show this process and its children: it is not mounted, belongs to
+/// another PID namespace, or does not list children. No descendant would then be found, or a
+/// stranger with the same number would be.
 void require_process_tree();
 
 /// Reads /proc/PID/task/TID/children (proc(5)) of the processes in the tree only. Members are
 /// async-signal-safe, so a forked child of a threaded process may use them. Used by one thread. A
 /// returned span is valid until the next call. Lists at most 65536 processes.
 ///
-/// A process whose parent ends during the search may be missing, so whoever wants to end them all
-/// must repeat the search until it finds none.
+/// A process whose parent ends during the search may be missing, so a caller that wants to end them
+/// all must repeat the search until it finds none.
 class ProcessTree {
  public:
   /// Throws std::system_error if there is no memory.

@@ -30,7 +30,7 @@ class ProgramTerminal {
   bool lend(pid_t group);
   /// Makes zksh's group the foreground group again, unless somebody else, such as a shell, has
   /// taken the terminal from the program. `with_modes` restores the modes from before a program got
-  /// the terminal, for a program that could not.
+  /// the terminal, for a program that could not do so itself.
   void take_back(bool with_modes);
 
   bool lent() const { return borrower_ > 0; }

@@ -15,8 +15,8 @@ namespace {
 
 // $1: mktemp's template. The janitor creates the directory itself, so that it never exists without
 // one, and outlives zksh (SIGPIPE) from then on. A pid may have been reused, so a process is killed
-// only if it works in the directory. It takes a moment to end, and may create a file while rm is at
-// work.
+// only if it works in the directory. A killed process takes a moment to end, and may create a file
+// while rm is at work.
 constexpr const char* janitor_script = R"(trap "" HUP INT PIPE QUIT TERM
 directory=$(mktemp -d -- "$1") || exit
 printf %s "$directory"

@@ -109,8 +109,8 @@ std::string_view secret_of_pair(std::string_view first, std::string_view second)
   return second.substr(colon + 1);
 }
 
-/// Whether a word may be a command's name: at the line's beginning, behind another command, or
-/// behind one that runs it. (Errors, which are masked too, have words in sentences.)
+/// Whether a word may be a command's name: at the beginning of the line, after another command, or
+/// after one that runs it. (Error messages, which are masked too, contain such words in sentences.)
 bool may_begin_command(std::string_view line, std::span<const std::string_view> words,
                        std::size_t at) {
   constexpr std::array runs_others{"repeat", "timing", "help", "#"};

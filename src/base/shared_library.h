@@ -1,5 +1,5 @@
-// SharedLibrary: functions of a library that is loaded while the program runs; or, in the portable
-// file (ZKSH_PORTABLE), which has the library in it, those.
+// SharedLibrary: functions of a library that is loaded while the program runs, or, in the portable
+// file (ZKSH_PORTABLE), is linked into it.
 #pragma once
 
 #include <dlfcn.h>

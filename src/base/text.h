@@ -27,7 +27,7 @@ bool is_utf8(std::string_view text);
 /// Appends a code point, which must be a Unicode scalar value.
 void append_utf8(std::string& text, char32_t code_point);
 
-/// Of an ASCII letter; any other byte is returned unchanged.
+/// The lower case of an ASCII letter; any other byte is returned unchanged.
 char lower_case(char c);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 

@@ -31,8 +31,8 @@ struct BootClock {
   }
 };
 
-/// The same moment on the clock for waits, which does not count suspension of the machine. Called
-/// again after a suspension, it gives an earlier one.
+/// The same moment on the clock for waits, which does not count the time while the machine is
+/// suspended. If called again after a suspension, it gives an earlier one.
 inline std::chrono::steady_clock::time_point wait_until(BootClock::time_point time) {
   using Waiting = std::chrono::steady_clock;
   if (time == BootClock::time_point::max()) return Waiting::time_point::max();

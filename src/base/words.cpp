@@ -195,7 +195,7 @@ bool is_shown(std::string_view text) {
   return is_printable_ascii(text) || escape_for_terminal(text) == text;
 }
 
-/// A blank, or what is a pattern or an operator at any place of a word.
+/// A blank, or a character that makes a word a pattern or is an operator anywhere in it.
 bool needs_quotes(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || c == '*' || c == '?' || c == '[' || c == ';' ||
          c == '|' || c == '<' || c == '>';

@@ -70,8 +70,8 @@ struct WordPlace {
 /// Empty for a comment.
 std::vector<WordPlace> word_places(std::string_view line);
 
-/// The place of the first word that begins at or after `at`, in a line that is no comment; nullopt:
-/// none does.
+/// The place of the first word that begins at or after `at`, in a line that is not a comment;
+/// nullopt if there is none.
 std::optional<WordPlace> word_place_from(std::string_view line, std::size_t at);
 
 /// A line or command of a longer text: byte offsets, white_space around it included.
@@ -82,8 +82,8 @@ struct TextPart {
 };
 enum class PartBy { Line, Command };
 
-/// The places of a text's lines or commands (see split_commands), in order. Newlines in quotes end
-/// no line. At least one part, which may be empty.
+/// The places of a text's lines or commands (see split_commands), in order. A newline in quotes
+/// does not end a line. At least one part, which may be empty.
 std::vector<TextPart> parts_of(std::string_view text, PartBy by);
 
 /// Splits the text of `-c`, or a typed line, into commands at unquoted `;` and newlines, but not at

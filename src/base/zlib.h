@@ -19,7 +19,7 @@ enum class Compression { Gzip, Zlib };
 /// bytes are malformed, or decompress to more than 256 MiB: a megabyte can hold a gigabyte.
 std::string inflated(std::string_view bytes, Compression compression);
 
-/// The same piece by piece, of any length.
+/// The same piece by piece, for bytes of any length.
 class Inflation {
  public:
   /// Returns the next compressed bytes, which must stay valid until the next call; none at the end.

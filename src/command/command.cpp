@@ -42,10 +42,10 @@ bool Context::knows_current_node() const { return input == Input::Terminal || cu
 
 namespace {
 
-/// Says how to reach a node of another server, where the word can mean nothing else.
+/// Says how to reach a node of another server, if the word can mean nothing else.
 void refuse_other_server(const Context& cx, const std::string& word) {
   if (cx.input == Input::Pipe) return;
-  // At the prompt, the second might be a relative path.
+  // At the prompt, a word without zk:// might be a relative path.
   if (!word.starts_with("zk://") && (cx.knows_current_node() || word.starts_with('/'))) return;
   const auto other = server_node(word);
   if (!other) return;
@@ -155,7 +155,7 @@ void declare_common(Options& options, CommonOptions& common, bool writes, bool a
 
 constexpr const char* only_at_prompt = "only lines typed at the prompt can run in the background";
 
-/// On piped lines zkCli answers wrong words only with the syntax.
+/// On piped lines, zkCli answers wrong words with nothing but the syntax.
 [[noreturn]] void refuse_words(Input input, const std::string& why) {
   if (input == Input::Pipe) throw SyntaxError(why);
   throw UsageError(why);
@@ -235,7 +235,7 @@ const Command* command_named(std::string_view name) {
 
 namespace {
 
-/// Whether the word is the command's name, or what others call it, in whichever case; a plural
+/// Whether the word is the name of the command or another word for it, ignoring case; a plural
 /// matches its singular.
 bool is_known_as(const Command& command, std::string_view word) {
   const auto is = [&](std::string_view name) {
@@ -246,7 +246,7 @@ bool is_known_as(const Command& command, std::string_view word) {
          std::ranges::any_of(command.keywords, is);
 }
 
-/// "4lw mntr" of a word that the command takes.
+/// The name of the command, followed by the word if the command takes it: "4lw mntr".
 std::string with_word(const Command& command, const std::string& word) {
   for (const auto& argument : command.arguments())
     if (argument.positional() && std::ranges::count(argument.choices, word) > 0)
@@ -254,7 +254,7 @@ std::string with_word(const Command& command, const std::string& word) {
   return std::string(command.name);
 }
 
-/// The commands that the word is about; if they are many, the help that lists them.
+/// The commands that the word is about, or, if they are many, the `help` that lists them.
 std::vector<std::string> commands_about(const std::string& word) {
   constexpr std::size_t few = 4;
   std::vector<std::string> names;
@@ -264,7 +264,7 @@ std::vector<std::string> commands_about(const std::string& word) {
   return names;
 }
 
-/// Of a question such as "how do I restore a backup": its words that help knows.
+/// For a question such as "how do I restore a backup": the `help` for its words that help knows.
 std::vector<std::string> help_for_question(std::span<const std::string_view> words) {
   constexpr auto asking = std::to_array<std::string_view>(
       {"how", "what", "where", "which", "why", "who", "can", "show"});
@@ -282,7 +282,7 @@ std::vector<std::string> help_for_question(std::span<const std::string_view> wor
 std::vector<std::string> suggested_commands(std::string_view line) {
   const auto words = split(line, ' ');
   const std::string first(words.front());
-  // What others call it is no typing error.
+  // Another word for a command is not a typing error.
   if (auto names = commands_about(first); !names.empty()) return names;
   if (auto helps = help_for_question(words); !helps.empty()) return helps;
   std::vector<std::string> names;

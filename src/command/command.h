@@ -62,7 +62,7 @@ struct Suspension {
   std::atomic<bool> done{false};  ///< the command was moved, or must end
 };
 
-/// Returns one line after the other; nullopt: there are no more.
+/// Returns the next line; nullopt when there are no more.
 using NextLine = std::function<std::optional<std::string>()>;
 
 /// What a command needs to run. Lives as long as the command runs, and is used on one thread.
@@ -105,7 +105,7 @@ struct Context {
   /// Whether Ctrl-Z has done either.
   bool was_suspended() const { return suspension && suspension->done; }
 
-  /// The status of a failure for which zkCli's is 0.
+  /// The status for a failure that zkCli reports with status 0: 0 in its place, otherwise `status`.
   int excused(int status) const;
 
   /// Whether there is a terminal, and the command may read from it.
@@ -196,8 +196,8 @@ struct CommandText {
   /// The arguments as zkCli.sh 3.8.0 prints them; nullopt: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;
-  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them. True of
-  /// all that zkCli lacks.
+  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them. True for
+  /// all commands that zkCli lacks.
   bool strict = false;
   /// zkCli does not parse options of this command: on piped input all words are positional.
   bool optionless = false;
@@ -229,7 +229,7 @@ struct Command : CommandText {
 
   /// The arguments as declared, including those that all commands have.
   std::vector<Argument> arguments() const;
-  /// Options of others that it has no use for, with what there is instead.
+  /// Options that other tools have and this command lacks, with what to use instead.
   std::vector<ForeignOptions> foreign_options() const;
   /// The arguments, for a usage line.
   std::string syntax() const { return syntax_of(arguments()); }
@@ -238,7 +238,7 @@ struct Command : CommandText {
   std::shared_ptr<void> parsed(const Context& cx) const;
 };
 
-/// Whether this is -o, which every command has that does not run another line.
+/// Whether this is -o, which all commands have except those that run another line.
 inline bool is_output_option(const Argument& argument) { return argument.names.front() == "-o"; }
 
 /// Makes a Command from its parts. Each run gets new `Args`. `operation` is for commands that can
@@ -275,9 +275,9 @@ inline Command make_command(CommandText text, int (*run)(Context&)) {
 std::span<const Command* const> all_commands();
 /// Finds a command by name or alias; null if there is none.
 const Command* command_named(std::string_view name);
-/// Commands that somebody may have meant with a line whose first word is none: those that are about
-/// that word, or answer the question, or else the names and aliases closest to it, best first; at
-/// most three of these, perhaps none.
+/// Commands that somebody may have meant by a line whose first word is not a command: those that
+/// are about that word, or that answer the question; otherwise the names and aliases closest to it,
+/// best first, at most three, perhaps none.
 std::vector<std::string> suggested_commands(std::string_view line);
 
 }  // namespace zksh

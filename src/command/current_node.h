@@ -29,7 +29,7 @@ class CurrentNode {
       state.previous = std::exchange(state.path, path);
     });
   }
-  /// Back to the initial state, when the session's tree is another one.
+  /// Returns to the initial state, for a session with another tree.
   void reset() {
     monitor_.change([&](const Monitor::Held& held) { state_(held) = {}; });
   }

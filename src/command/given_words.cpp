@@ -9,7 +9,7 @@
 namespace zksh {
 namespace {
 
-/// zkCli's own options have one dash ("-add"), but users may write two; for others, one.
+/// zkCli's own long options have one dash ("-add"), others have two; users may write either.
 const Argument* find_long_option(const std::vector<Argument>& arguments, std::string_view name) {
   if (name.size() < 3) return nullptr;
   if (name.starts_with("--"))

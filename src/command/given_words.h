@@ -44,7 +44,7 @@ struct GivenWords {
   std::vector<Option> options;  ///< in order
   std::vector<std::string> positionals;
   std::vector<bool> quoted{};          ///< of each of them
-  std::vector<bool> bare{};            ///< of each: whether it is neither quoted nor behind `--`
+  std::vector<bool> bare{};            ///< of each: whether it is neither quoted nor after `--`
   const Argument* awaiting = nullptr;  ///< the option whose value is the next word
   std::vector<std::string> unknown{};  ///< words with an undeclared option, in their order
   std::size_t before_unknown = 0;      ///< how many positionals precede the first of them
@@ -57,7 +57,7 @@ struct GivenWords {
   bool may_begin_program() const { return program && !program->marked; }
 };
 /// `quoted` has a flag for each word; missing ones are false. A quoted word is data: never an
-/// option nor `--`.
+/// option or `--`.
 GivenWords given_words(const std::vector<Argument>& arguments, std::span<const std::string> words,
                        const std::vector<bool>& quoted = {});
 

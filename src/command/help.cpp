@@ -109,7 +109,7 @@ std::size_t widest_name(std::span<const Command* const> commands) {
   return widest;
 }
 
-/// A name and what it means, at a margin; the meaning goes on below itself.
+/// A name and its meaning, which starts at a margin and is wrapped there.
 std::string entry(std::string_view name, std::string_view meaning, std::size_t margin,
                   std::size_t width) {
   constexpr std::size_t narrowest = 12;
@@ -138,7 +138,7 @@ std::string settings_text(const std::function<bool(const Settings::Description&)
   return text;
 }
 
-/// Commands that the list of all names beside what they stand for.
+/// Commands that the overview names only beside the command that they stand for.
 struct OtherForm {
   std::string_view name;
   std::string_view stands_for;
@@ -230,7 +230,7 @@ std::string help_keys(std::size_t width) {
 }
 
 std::string help_search(std::string_view word, std::size_t width) {
-  // From what is called so to what only mentions it.
+  // From exact names to mere mentions.
   for (const auto& [command_matches, setting_matches] :
        {std::pair<bool (*)(const Command&, std::string_view),
                   bool (*)(std::string_view, std::string_view)>{has_name, equal_ignoring_case},

@@ -22,8 +22,8 @@ inline constexpr std::size_t page_width = 78;
 /// All commands with their summaries, in groups.
 std::string help_overview(std::size_t width = page_width);
 /// The commands and settings that a word ("backup") finds, in the form of help_overview: those that
-/// have it as their name or a keyword; if there are none, those with a word that begins so in their
-/// name, keywords or summary; if there are none, those that mention it. Empty if none does.
+/// have it as their name or a keyword; if there are none, those with a word that begins with it in
+/// their name, keywords or summary; if there are none, those that mention it. Empty if none does.
 std::string help_search(std::string_view word, std::size_t width = page_width);
 /// The keys of the line editor.
 std::string help_keys(std::size_t width = page_width);

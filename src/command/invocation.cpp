@@ -33,7 +33,7 @@ bool Invocation::has_option(std::string_view option) const {
   if (std::ranges::find(arguments, option) == arguments.end()) return false;
   const auto declared = command->arguments();
   const auto given = given_words(declared, arguments, data());
-  // --help is declared by no command.
+  // No command declares --help.
   return std::ranges::count(given.options, option, &GivenWords::Option::word) > 0 ||
          std::ranges::count(given.unknown, option) > 0;
 }

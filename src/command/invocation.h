@@ -24,8 +24,8 @@ struct Invocation {
   const Command* command = nullptr;  ///< null: no command has this name
   std::string name{};                ///< as given: the command's, or an alias
   std::vector<std::string> arguments{};
-  /// Of each argument: whether it was quoted, and so is data: no pattern and no option. Empty for
-  /// words that no line was split into.
+  /// For each argument, whether it was quoted and so is data, neither a pattern nor an option.
+  /// Empty if the words were not split from a line.
   std::vector<bool> quoted{};
 
   /// `words` begin with the name; `quoted` has a flag for each of them, or is empty.
@@ -36,7 +36,7 @@ struct Invocation {
   std::vector<bool> data() const { return input == Input::Pipe ? std::vector<bool>() : quoted; }
   /// The name and the arguments.
   std::vector<std::string> words() const;
-  /// The command that the last `count` arguments are.
+  /// The command that the last `count` arguments form.
   Invocation of_last(std::size_t count) const;
 
   /// Whether an option is among the arguments, as a separate word before any `--` and any program,

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view list_prefix = "list of ";
 
-/// Of several commands, and of what is nested in their objects.
+/// The fields that several commands print, and those of nested objects.
 constexpr auto shared_fields = std::to_array<JsonField>({
     {"acl", "list of AclEntry", "The ACL of the node."},
     {"ageMs", "integer?", "How long, in milliseconds."},

@@ -9,11 +9,11 @@
 
 namespace zksh {
 
-/// The type is "string", "integer", "number", "boolean", "text" (a string, or for other bytes
-/// than UTF-8 an object with base64), "data" (the same, or null), "hex" (a zxid or session id,
-/// "0x1f"), "time" (milliseconds since 1970 UTC, followed by a field …Iso with the same time in ISO
-/// 8601), or the capitalized name of an object. The prefix "list of " makes it a list; the suffix
-/// "?" means that it can be null.
+/// The type is "string", "integer", "number", "boolean", "text" (a string, or an object with base64
+/// for bytes that are not UTF-8), "data" (the same, or null), "hex" (a zxid or session id, "0x1f"),
+/// "time" (milliseconds since 1970 UTC, followed by a field …Iso with the same time in ISO 8601),
+/// or the capitalized name of an object. The prefix "list of " makes it a list; the suffix "?"
+/// means that it can be null.
 struct JsonField {
   std::string_view name;
   std::string_view type;
@@ -32,7 +32,7 @@ struct JsonObject {
   std::string_view meaning;
 };
 
-/// Those of all commands, in alphabetical order.
+/// The fields of all commands, in alphabetical order.
 std::vector<JsonField> json_fields();
 std::span<const JsonObject> json_objects();
 

@@ -45,7 +45,7 @@ class LineHistory {
     return read_others_ ? std::optional(read_others_()) : std::nullopt;
   }
 
-  /// Sets the function that finds the lines with a text, those of earlier days too.
+  /// Sets the function that finds the lines that contain a text, including those of earlier days.
   void find_with(std::function<std::vector<std::string>(std::string_view text)> find) {
     find_ = std::move(find);
   }

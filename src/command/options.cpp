@@ -20,9 +20,8 @@ namespace {
 /// Takes an option's value (empty for a flag) or a positional's word. May throw UsageError.
 using WordTaker = std::function<void(const std::string&)>;
 
-/// Passes the words to their takers, of which there is one for each argument, in the order in which
-/// the arguments were declared. Returns the positional words that no argument took. Throws
-/// UsageError for an invalid value.
+/// Passes the words to their takers, one for each argument, in the order of the declarations.
+/// Returns the positional words that no argument took. Throws UsageError for an invalid value.
 std::vector<std::string> bind_words(const GivenWords& given, const std::vector<Argument>& arguments,
                                     const std::vector<WordTaker>& takers) {
   std::vector<const std::string*> taken(arguments.size());
@@ -30,7 +29,7 @@ std::vector<std::string> bind_words(const GivenWords& given, const std::vector<A
   for (const auto& word : given.positionals) {
     const auto takes = [&](std::size_t i) {
       const auto& argument = arguments[i];
-      // What begins like a number is refused as one, rather than ignored. It has its place.
+      // In its place, what begins like a number is refused as one, rather than ignored.
       const bool fits = !argument.legacy || argument.kind != Argument::Kind::Number ||
                         (surplus.empty() && begins_as_number(word));
       return argument.takes_one_word() && !taken[i] && fits;
@@ -57,7 +56,7 @@ std::vector<std::string> bind_words(const GivenWords& given, const std::vector<A
 /// positional words precede it.
 std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word,
                                 std::size_t before) {
-  // find has -name, and zkCli -add: one dash more or less is no other word.
+  // find has -name, and zkCli -add: one dash more or less does not make another word.
   const auto without_dashes = [](const std::string& name) {
     return name.substr(std::min(name.find_first_not_of('-'), name.size()));
   };
@@ -74,7 +73,7 @@ std::string unknown_option_text(const std::vector<Argument>& arguments, const st
   const auto similar = meant.size() > 1 ? suggestions(meant, known) : std::vector<std::string>{};
   if (!similar.empty())
     return fmt::format("unknown option {}; did you mean {}?", word, names[similar.front()]);
-  // No path begins with a dash, and what is one of few words is not this one.
+  // No path begins with a dash, and this word is not one of an argument's few choices.
   const auto* const place = positional_at(arguments, before);
   const bool may_be_value =
       place && (place->kind == Argument::Kind::Text || place->kind == Argument::Kind::Words);
@@ -89,8 +88,8 @@ std::string_view remedy_for(const std::vector<ForeignOptions>& foreign, std::str
   return {};
 }
 
-/// About a word that is no option of the command's: about the option that it names elsewhere, or
-/// about a letter behind its dash.
+/// What to say about a word that is not an option of the command: about the option that it names
+/// elsewhere, or about one of the letters after its dash.
 std::string foreign_option_text(const std::vector<ForeignOptions>& foreign,
                                 const std::string& word) {
   auto option = word.substr(0, word.find('='));
@@ -116,7 +115,7 @@ std::optional<UnknownOption> unknown_option(const std::vector<Argument>& argumen
   for (std::size_t i = 0; i < given.positionals.size(); ++i) {
     const auto& word = given.positionals[i];
     if (!given.bare[i] || word.size() < 2 || word.front() != '-') continue;
-    // A number is data, but no node. After a node it may be the version of old zkCli's delete.
+    // A number is data, but not a node. After a node it may be the version of old zkCli's delete.
     const auto* const first = i == 0 ? positional_at(arguments, 0) : nullptr;
     const bool is_node = first && (first->kind == Argument::Kind::NodePath ||
                                    first->kind == Argument::Kind::NodePaths);
@@ -125,8 +124,8 @@ std::optional<UnknownOption> unknown_option(const std::vector<Argument>& argumen
   return std::nullopt;
 }
 
-/// Whether zkCli takes the word behind an option for another option, or for the options' end: then
-/// it is no value.
+/// Whether zkCli takes the word after an option for another option, or for the end of the options,
+/// and so not for the option's value.
 bool is_no_value_in_zkcli(const std::vector<Argument>& arguments, const std::string& word) {
   if (word == "--") return true;
   return looks_like_option(word) && word.size() > 1 &&
@@ -157,7 +156,8 @@ void check_word_count(const std::vector<Argument>& arguments, const GivenWords& 
 }
 
 /// Throws UsageError if options are given that cannot be combined. Those to which zksh has given a
-/// long name are zkCli's, which sets one limit of a quota at a time; zksh sets several.
+/// long name exclude each other only in zkCli, which sets one limit of a quota at a time; zksh sets
+/// several.
 void check_exclusive(const std::vector<Argument>& arguments, const GivenWords& given,
                      bool as_zkcli) {
   std::set<const Argument*> chosen;

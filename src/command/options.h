@@ -60,7 +60,7 @@ struct Argument {
 
   bool positional() const { return names.front().front() != '-'; }
   bool takes_value() const { return kind != Kind::Flag; }
-  /// Those of its names that a syntax such as zkCli's has.
+  /// Those of its names that occur in a syntax such as zkCli's.
   std::vector<std::string> names_in(std::string_view syntax) const;
   /// How the usage line shows it: "[-v version]", "path", "[data]", "path…", "[program
   /// [argument…]]".
@@ -76,16 +76,16 @@ struct Argument {
 /// The usage line of these arguments: "[-s] [-v version] path [data]".
 std::string syntax_of(std::span<const Argument> arguments);
 
-/// The arguments of a command. Each method binds a variable, which must outlive the Options, and
-/// records the description. "-s,--stat" declares an option, a bare name such as "path" a
-/// positional. A long option of zkCli such as "-add" works with one dash or two. What is bound to
-/// std::optional may be left out; if it is given twice, the first counts.
-/// Options of a command's namesake in other tools, with what there is instead.
+/// Options of a command's namesake in other tools, with what to use instead.
 struct ForeignOptions {
   std::vector<std::string_view> names;
   std::string_view remedy;
 };
 
+/// The arguments of a command. Each method binds a variable, which must outlive the Options, and
+/// records the description. "-s,--stat" declares an option, a bare name such as "path" a
+/// positional. A long option of zkCli such as "-add" works with one dash or two. What is bound to
+/// std::optional may be left out; if it is given twice, the first counts.
 class Options {
  public:
   Options();
@@ -182,7 +182,7 @@ class Options {
   /// What to say about options ("-mtime,-mmin") that the command lacks, but a namesake elsewhere
   /// has.
   void instead_of(std::string_view options, std::string_view remedy);
-  /// Options that this syntax of zkCli has lose the names that it lacks.
+  /// Removes, from the options that occur in this syntax of zkCli, the names that do not.
   void keep_names_in(std::string_view syntax);
   /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
   /// not the expected number then counts as surplus, as in today's zkCli.
@@ -196,9 +196,9 @@ class Options {
 
   /// Parses the words of a command line, without the command's name. Options may be anywhere, may
   /// be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`. A word
-  /// such as -5 is data, but in place of the first node an option that is unknown. Where zkCli's
-  /// grammar holds (`as_zkcli`), no option's value is --. Throws SyntaxError, or UsageError that
-  /// names the word, and suggests an option if it is unknown.
+  /// such as -5 is data, but an unknown option in the place of the first node. Where zkCli's
+  /// grammar holds (`as_zkcli`), `--` is never an option's value. Throws SyntaxError, or UsageError
+  /// that names the word, and suggests an option if it is unknown.
   void parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {},
              bool as_zkcli = false);
   /// The positional words that no argument took.
@@ -220,7 +220,7 @@ class Options {
     return {.names = names_of(values),
             .choose = [&target, values](std::size_t place) { target = values[place].second; }};
   }
-  /// `other` takes a word that is no choice; null: that is refused.
+  /// `other` takes a word that is not one of the choices; null: such a word is refused.
   void choice_of(std::string_view names, Choices choices, std::optional<std::string>* other,
                  std::string_view value, std::string_view help);
   void word(Argument::Kind kind, std::string_view name, std::string& target, std::string_view help,

@@ -53,9 +53,9 @@ class OutputQueue {
   /// Takes all that waits; nothing while it is held back. Calling it means that what was taken
   /// before has been written.
   std::deque<Chunk> take();
-  /// Holds output back while `spoils` returns true: a program draws on the terminal. It is called
-  /// under the monitor, on the thread that takes, and must neither block nor call the queue. Empty:
-  /// ends this.
+  /// Holds output back while `spoils` returns true, because a program draws on the terminal.
+  /// `spoils` is called under the monitor, on the thread that takes, and must neither block nor
+  /// call the queue. An empty function ends this.
   void hold_back(std::function<bool()> spoils);
   /// Blocks until all that was added before has been written, or writing has failed, or `deadline`;
   /// throws Cancelled on a stop.
@@ -102,7 +102,8 @@ struct OutputStyle {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
   bool for_people = false;  ///< no format was chosen: lists may use a form that suits the reader
-  /// The number of the background job, which its lines on a terminal begin with; 0: it is none yet.
+  /// The number of the background job, with which its lines on a terminal begin; 0 while the
+  /// command is not a background job.
   std::shared_ptr<const std::atomic<int>> job{};
 };
 
@@ -112,17 +113,17 @@ struct Redirection {
   std::function<int()>
       fd{};               ///< the descriptor for a program that writes there itself; empty: stdout
   bool terminal = false;  ///< the bytes end up on a terminal
-  /// Takes errors, in their place among the results; false: they must be printed at once. Throws
-  /// nothing.
+  /// Takes errors, in their place among the results; returns false if they must be printed at once.
+  /// Does not throw.
   std::function<bool(std::string_view bytes)> error{};
   /// As fd, for errors.
   std::function<int()> error_fd{};
-  bool errors_elsewhere = false;  ///< errors end up on no terminal, or on standard output
+  bool errors_elsewhere = false;  ///< errors go to standard output, or off the terminal
 };
 
 /// A note or an error for standard error, and a newline. With `json` {"note": …, "command": …};
-/// empty for an empty text. Else the text; for a `terminal` it is escaped but for newlines, and
-/// broken between words.
+/// empty for an empty text. Otherwise the text; for a `terminal` it is escaped except for newlines,
+/// and broken between words.
 std::string news_line(const std::string& text, bool json, bool terminal,
                       const std::string& command = {});
 /// What the person at the terminal is asked, in the form that -o json prints on stderr:
@@ -181,7 +182,7 @@ class Output {
   void set_node(const std::string& path) { *node_ = {.path = path}; }
   /// Empty if there is none, or more than one.
   std::string node() const { return node_->several ? std::string() : node_->path; }
-  /// From now on, results go there.
+  /// From now on, results go to `to`.
   void redirect(Redirection to) {
     to_ = std::move(to);
     if (redirected()) style_.out_is_terminal = to_.terminal;
@@ -198,7 +199,7 @@ class Output {
   void await_printed(Clock::time_point deadline = Clock::time_point::max()) {
     queue_.await_written(deadline, stop_);
   }
-  /// The same, without a deadline, and false if standard output cannot be written, or on a stop.
+  /// The same without a deadline; returns false if standard output cannot be written, or on a stop.
   bool await_accepted() { return queue_.await_accepted(stop_); }
   /// See OutputQueue.
   void hold_back(std::function<bool()> spoils) { queue_.hold_back(std::move(spoils)); }
@@ -277,14 +278,14 @@ class Output {
   OutputStyle style_;
   OutputStyle shells_;  ///< for commands that choose no format
   std::string command_;
-  std::shared_ptr<Node> node_ = std::make_shared<Node>();  ///< also of the silent ones
+  std::shared_ptr<Node> node_ = std::make_shared<Node>();  ///< shared with silent copies
   std::stop_token stop_;
   Redirection to_{};
   std::vector<OutputQueue::Chunk>* gathered_ = nullptr;
   Place place_{};
   bool place_shown_ = false;
   bool silent_ = false;
-  std::array<bool, 2> within_line_{};  ///< of a job's streams
+  std::array<bool, 2> within_line_{};  ///< for each of a job's streams
 };
 
 /// For commands that print hundreds of thousands of lines: printing each alone costs more than

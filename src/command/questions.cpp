@@ -87,7 +87,7 @@ class Questions::Asking {
     questions_.monitor_.with_lock([&](const Monitor::Held& held) {
       auto& now = questions_.asked_(held);
       if (!now || now->wake_fd != wake_fd_) return;  // it was given up
-      // Else it has been restored; from the background, that would stop zksh.
+      // Otherwise the modes are restored already, and doing so from the background would stop zksh.
       if (!now->suspended) tcsetattr(now->fd, TCSANOW, &now->before);
       now.reset();
     });
@@ -108,7 +108,7 @@ std::optional<std::string> Questions::ask(const Question& question, const std::s
   const Asking asking(*this, asked);
   auto answer = read_line(asked);
   if (question.key != 0) return answer;
-  // The terminal has echoed no newline. After a line of JSON, the prompt has a line of its own.
+  // The terminal has echoed no newline. A question in JSON was a line of its own.
   if ((question.hidden || !answer) && shows_prompt(question)) say(terminal.get(), "\n");
   return answer;
 }
@@ -117,7 +117,7 @@ std::optional<std::string> Questions::ask(const Question& question, const std::s
 std::optional<std::string> Questions::read_line(const Asked& asked) {
   const StopFd stopped(asked.stop);
   while (true) {
-    // A key is not worth being stopped in the background for, where a read stops the process.
+    // In the background a read would stop the process, which a key is not worth.
     const bool looks = asked.question.key == 0 || owns_terminal(asked.fd);
     std::array<pollfd, 3> waiting{{{.fd = looks ? asked.fd : -1, .events = POLLIN, .revents = 0},
                                    {.fd = stopped.get(), .events = POLLIN, .revents = 0},
@@ -138,8 +138,9 @@ std::optional<std::string> Questions::read_line(const Asked& asked) {
   }
 }
 
-/// Reads what the terminal has. Returns true if the line is whole, or the key was typed, false at
-/// the end of the input, or if the question, which `wake_fd` tells from others, was given up.
+/// Reads what the terminal has. Returns true if the line is whole, or the key was typed; false at
+/// the end of the input, or if the question, which `wake_fd` identifies, was given up; nullopt if
+/// more must be read.
 std::optional<bool> Questions::take_typed(int wake_fd) {
   return monitor_.with_lock([&](const Monitor::Held& held) -> std::optional<bool> {
     if (!asked_(held) || asked_(held)->wake_fd != wake_fd) return false;

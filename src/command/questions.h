@@ -14,8 +14,8 @@
 
 namespace zksh {
 
-/// One per process. The terminal is standard input, or if that is none, the controlling terminal.
-/// Only the foreground command asks, so there is one question at a time.
+/// One per process. The terminal is standard input, or, if that is not a terminal, the controlling
+/// terminal. Only the foreground command asks, so there is one question at a time.
 class Questions {
  public:
   /// A question is shown below what is queued. show and hide are called as output is printed.
@@ -95,7 +95,7 @@ bool needs_confirmation(const Context& cx, bool yes);
 /// Work on many nodes that cannot be undone.
 struct PlannedWork {
   std::string what;    ///< for the question, a sentence: "/app: 3 nodes."
-  std::string word;    ///< what must be typed if they are many, or the servers are of production
+  std::string word;    ///< what must be typed for many nodes, or on production servers
   std::string path{};  ///< what may be typed instead
   std::size_t nodes = 0;
   std::string verb = "delete";

@@ -1,4 +1,4 @@
-// Record: the fields of a command's rows, said once for its table, its plain lines and JSON.
+// Record: the fields of a command's rows, declared once for its table, its plain lines and JSON.
 #pragma once
 
 #include "base/column_table.h"
@@ -21,7 +21,7 @@
 
 namespace zksh {
 
-/// What a field holds of a row. Unknown values are "-" in text, and null in JSON.
+/// The value of a field in a row. Unknown values are "-" in text, and null in JSON.
 struct FieldValue {
   std::string text;  ///< untrusted
   Json json{};
@@ -92,7 +92,7 @@ Json record_json(const Record<Row>& record, const Row& row) {
   return json;
 }
 
-/// A row in a line of JSON or, with `kind` before it, of values with tabs between them.
+/// A row as a line of JSON or, after `kind`, as values separated by tabs.
 template <class Row>
 std::string record_line(const Output& out, const Record<Row>& record, const Row& row,
                         std::string_view kind = {}) {

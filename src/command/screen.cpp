@@ -52,7 +52,7 @@ std::string cut_mark() { return terminal_shows_utf8() ? "…" : "..."; }
 
 namespace {
 
-/// Of a line that the terminal has wrapped.
+/// The number of rows of a line that the terminal has wrapped.
 std::size_t rows_of(std::size_t width, std::size_t columns) {
   return width == 0 ? 1 : (width - 1) / columns + 1;
 }
@@ -92,7 +92,7 @@ void LivePicture::redraw(const std::vector<std::string>& lines) {
     for (const auto width : widths_) rows += rows_of(width, columns);
   std::string text;
   if (rows > 0) text = fmt::format("\r\x1b[{}A", rows);
-  // Lines that were wrapped stay joined for the terminal otherwise.
+  // Otherwise the terminal still treats the rows of a wrapped line as one line.
   if (rows > widths_.size()) text += "\x1b[J";
   widths_.clear();
   for (const auto& line : lines) {

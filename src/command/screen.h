@@ -31,8 +31,8 @@ std::size_t result_columns(const Output& out);
 /// What stands where a text was cut for the terminal: "…".
 std::string cut_mark();
 
-/// The sequence that erases the unfinished line before the cursor, which is so wide; if the
-/// terminal has become narrower, it has rewrapped the line, as most do.
+/// The sequence that erases the unfinished line of this width before the cursor. If the terminal
+/// has become narrower, it is assumed to have rewrapped the line, as most do.
 std::string erase_line_of(std::size_t width);
 
 /// Used on one thread.
@@ -42,7 +42,7 @@ class LivePicture {
   explicit LivePicture(Output& out) : out_(out) {}
   LivePicture(const LivePicture&) = delete;
   LivePicture& operator=(const LivePicture&) = delete;
-  /// Takes the last line away, if nothing was printed below it.
+  /// Erases the last line, if nothing was printed below it.
   ~LivePicture();
   /// Whether results are drawn in place: for a person, on a terminal that a foreground command has.
   static bool possible(const Output& out, bool background);
@@ -65,8 +65,8 @@ class LivePicture {
 struct Context;
 
 /// Runs `body`, which draws a LivePicture again and again. On the terminal, keys are not echoed
-/// then, and q requests the stop of the Context, after which this returns 0. Ctrl-C and Ctrl-Z do
-/// what they do. Throws what `body` throws.
+/// meanwhile, and q requests the stop of the Context, after which this returns 0. Ctrl-C and Ctrl-Z
+/// work as usual. Throws what `body` throws.
 int run_until_q(Context& cx, const std::function<int()>& body);
 
 /// `choice` is the value of the setting `color`. auto means: on a terminal that is not dumb, unless

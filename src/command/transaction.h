@@ -34,7 +34,8 @@ class Transaction {
   void set_place(const std::string& place);
   /// A transaction must be open. Throws ValueError if it reads.
   void add(Op op, const std::string& line);
-  /// The same for a read, and a transaction that writes: ZooKeeper has one request for each.
+  /// The same for a read. Throws ValueError if the transaction writes: ZooKeeper has a request of
+  /// its own for each kind.
   void add_read(Invocation read);
   /// Marks the open transaction, if any, as unusable, because a line of the script was refused: it
   /// must not be sent incomplete.

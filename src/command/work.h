@@ -49,13 +49,13 @@ class Progress {
   ~Progress();
 
   /// Sets how many are done, of a total if that is known and not 0. While none is done, the total
-  /// is the number found so far, and the time does not count for the estimate. Cheap.
+  /// is the number found so far, and the time spent does not count for the estimate. Cheap.
   void reach(std::size_t done, std::size_t total = 0);
   void advance(std::size_t count = 1) { reach(done_ + count); }
   /// Removes the line, also after a stop; call it before printing anything else.
   void end();
-  /// Call it before printing results. Where they go to the terminal, too, they themselves show the
-  /// progress, and the line does not come back.
+  /// Call it before printing results. If they go to the terminal too, they show the progress
+  /// themselves, and the line does not come back.
   void give_way();
   /// Whether somebody has seen it.
   bool was_shown() const { return was_shown_; }
@@ -78,7 +78,7 @@ class Progress {
 
 /// Runs `work` and ends its progress. If `work` throws, prints to stderr what was done by then, and
 /// rethrows: "not complete: 300 nodes were created; of 8 more it is not known". `summary` returns
-/// the text after "not complete: "; if it is empty, nothing is printed, nor in a dry run. Blocks as
+/// the text after "not complete: "; nothing is printed if it is empty, or in a dry run. Blocks as
 /// `work` does.
 void report_if_incomplete(Context& cx, Progress& progress, const std::function<void()>& work,
                           const std::function<std::string()>& summary);

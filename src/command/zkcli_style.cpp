@@ -60,7 +60,7 @@ constexpr std::array<ChangedIn39, 2> changed_in_39{
       " -s         Print znode stats additionally\n"
       " -v <arg>   Set with an expected version\n\n"}}};
 
-/// As this version prints it: the arguments, and what is below them.
+/// The syntax as this version prints it: the arguments, and what is below them.
 std::pair<std::string_view, std::string_view> syntax_in(ZkCliVersion version,
                                                         const Command& command) {
   const auto* const changed = std::ranges::find(changed_in_39, command.name, &ChangedIn39::name);

@@ -27,10 +27,10 @@ bool prints_for_prompt(const Context& cx);
 /// children in the server's order.
 bool prints_as_34(const Context& cx);
 
-/// Whether a version in 3.4's form, after the other words, counts: not in the place of a later
-/// zkCli, which ignores it.
+/// Whether a version in 3.4's form, after the other words, counts: not when zksh takes the place of
+/// a later zkCli, which ignores it.
 bool old_version_counts(const Context& cx);
-/// The version that a write expects, of -v or in 3.4's form; -1: any. Throws UsageError.
+/// The version that a write expects, from -v or in 3.4's form; -1: any. Throws UsageError.
 std::int32_t expected_version(const Context& cx, const std::optional<std::string>& version,
                               const std::optional<std::int32_t>& old_form);
 
@@ -40,7 +40,7 @@ std::string zkcli_usage(ZkCliVersion version);
 /// zkcli_syntax.
 std::string zkcli_usage_of(const Command& command, ZkCliVersion version);
 
-/// Whether a word names an option that zkCli has under another name alone: --ephemeral for its -e.
+/// Whether a word names an option that zkCli has only under another name: --ephemeral for its -e.
 bool has_other_name_in_zkcli(const Command& command, std::string_view word);
 
 /// The exception that zkCli's option parser, Apache commons-cli 1.5, throws for a command's words

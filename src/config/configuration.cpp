@@ -209,7 +209,7 @@ std::optional<ConfigurationFile> read_configuration_file(const std::string& name
   std::ifstream stream(name);
   if (!stream) {
     const int reason = errno;
-    // HOME may be the directory of a user that the process no longer is.
+    // HOME may belong to a user that the process no longer runs as.
     struct stat info {};
     const bool unseen =
         stat(name.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);

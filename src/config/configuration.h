@@ -42,7 +42,8 @@ class Configuration {
   /// Sets a value, replacing the previous one: call it for files first, then the environment, then
   /// options.
   void set(std::string_view key, std::string text, std::string origin);
-  /// What is set from now on has precedence over what was: a section of a file, the options.
+  /// Values set from now on take precedence over earlier ones: for a section of a file, and the
+  /// options.
   void begin_level() { ++level_; }
 
   const Value& operator[](std::string_view key) const { return values_.find(key)->second; }

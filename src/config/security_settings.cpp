@@ -21,7 +21,7 @@
 namespace zksh {
 namespace {
 
-/// A sentence for the user if others than the owner can read or write the file; else empty.
+/// A sentence for the user if users other than the owner can read or write the file; else empty.
 std::string warning_of_readers(const std::string& name) {
   struct stat info {};
   constexpr mode_t of_others = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
@@ -126,7 +126,7 @@ Properties with_zkcli_names(const Properties& properties) {
   return renamed;
 }
 
-/// What Java has and the configuration has no key for.
+/// What Java can be given but the configuration has no key for.
 struct JavaSecurity {
   TlsSettings tls{};  ///< its passwords, versions, cipher suites and must_revoke
   Password sasl{};
@@ -155,8 +155,8 @@ void put(Configuration& configuration, std::string_view key, const std::string& 
     configuration.set(key, text, origin);
 }
 
-/// Takes the identity from a login configuration (JAAS) that a flag for Java names. Without a
-/// section for the client, Java's has none, either.
+/// Takes the identity from a login configuration (JAAS) that a flag for Java names. If that has no
+/// section for the client, Java's client has no identity either.
 void take_login(const Properties& properties, Configuration& configuration, JavaSecurity& java,
                 const std::string& origin, std::string& warning) {
   auto file = value_of(properties, "java.security.auth.login.config");
@@ -208,7 +208,7 @@ void refuse_jaas(const Properties& properties, const std::string& origin,
 constexpr std::string_view tls_prefix = "zookeeper.ssl.";
 
 /// Java's properties of TLS, without the prefix. Source: ClientX509Util and X509Util of ZooKeeper
-/// 3.9. zksh-security(7) says of each what zksh does.
+/// 3.9. zksh-security(7) says what zksh does with each.
 constexpr std::array<std::string_view, 21> tls_properties{"allowReverseDnsLookup",
                                                           "authProvider",
                                                           "ciphersuites",
@@ -231,7 +231,7 @@ constexpr std::array<std::string_view, 21> tls_properties{"allowReverseDnsLookup
                                                           "trustStore.passwordPath",
                                                           "trustStore.type"};
 
-/// One that nobody knows has no effect in Java, whatever its author believes.
+/// Refuses unknown properties: they have no effect in Java, whatever their author believes.
 void refuse_unknown(const Properties& properties, const std::string& origin) {
   for (const auto& [key, value] : properties) {
     if (!key.starts_with(tls_prefix) || key.starts_with("zookeeper.ssl.quorum.")) continue;
@@ -247,7 +247,7 @@ void refuse_unknown(const Properties& properties, const std::string& origin) {
   }
 }
 
-/// What a store is, its content says. But Java's BCFKS looks like nothing that OpenSSL knows.
+/// The content of a store tells its type, except for Java's BCFKS, which OpenSSL does not know.
 void refuse_type(const Properties& properties, const std::string& store,
                  const std::string& origin) {
   const auto key = fmt::format("{}{}.type", tls_prefix, store);
@@ -331,7 +331,7 @@ void take_tls(const Properties& properties, const std::string& origin, Configura
     put(configuration, key, text, origin);
   };
   set("tls", "on");
-  // What they are is found by their content.
+  // Their types are found from their content.
   set("tls-ca", value("zookeeper.ssl.trustStore.location"));
   set("tls-cert", value("zookeeper.ssl.keyStore.location"));
   set("tls-ca-password-file", value("zookeeper.ssl.trustStore.passwordPath"));
@@ -364,8 +364,8 @@ std::string read_password(const std::string& name, std::string& warning) {
   return text;
 }
 
-/// Whether `tls` says so, or another key asks for it with more precedence than `tls` has. Throws
-/// UsageError if they contradict each other with the same.
+/// Whether `tls` is on, or another key asks for TLS with higher precedence than `tls` has. Throws
+/// UsageError if the two contradict each other with the same precedence.
 bool is_tls_wanted(const Configuration& configuration) {
   std::string_view asks;
   for (const auto& key : Configuration::keys()) {

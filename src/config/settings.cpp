@@ -1,4 +1,4 @@
-// Settings: what `conf` can change while zksh runs, and what it is when zksh takes the place of
+// Settings: what `conf` can change while zksh runs, and how it is set when zksh takes the place of
 // zkCli.sh.
 #include "config/settings.h"
 
@@ -34,7 +34,8 @@ Settings::Description a_switch(std::string_view name, std::string_view initial,
   return {.name = name, .initial = initial, .help = help, .choices = {"on", "off"}, .flag = flag};
 }
 
-/// Of an ACL in which `creator` may stand. Names no entry, which may have a password.
+/// What is wrong with an ACL that may contain `creator`. Quotes no entry, as it may hold a
+/// password.
 std::optional<std::string> lock_acl_flaw(std::string_view value) {
   for (const auto text : split(value, ',')) {
     if (text == "creator") continue;
@@ -142,7 +143,7 @@ std::string Settings::origin(std::string_view name) const {
 void Settings::set(std::string_view name, std::string_view value, std::string_view origin) {
   const auto& description = known(name);
   const auto& choices = description.choices;
-  // The command of the setting's own name says what it is about already.
+  // A command with the name of the setting already says what it is about.
   const auto what =
       origin == "conf" || origin == name ? std::string(name) : fmt::format("{} ({})", name, origin);
   if (description.flag)

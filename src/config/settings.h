@@ -1,4 +1,4 @@
-// Settings: what `conf` can change while zksh runs, and what it is when zksh takes the place of
+// Settings: what `conf` can change while zksh runs, and how it is set when zksh takes the place of
 // zkCli.sh.
 #pragma once
 
@@ -39,7 +39,7 @@ class Settings {
     std::string_view help;  ///< a sentence
     std::vector<std::string_view> choices{};
     std::atomic<bool> Settings::*flag = nullptr;  ///< for a switch, whose choices are on and off
-    /// What is wrong with a value, for a sentence; null: nothing can be.
+    /// What is wrong with a value, for a sentence; null if every value is valid.
     std::optional<std::string> (*flaw)(std::string_view value) = nullptr;
   };
   /// All settings, sorted by name.
@@ -87,11 +87,11 @@ struct DropIn {
   bool server_first = false;  ///< the first word is the server
 };
 
-/// By the value of --as, $ZKSH_AS or the key `as`. Null for "zksh", zksh itself. Throws UsageError,
-/// naming `what`, if there is no such tool.
+/// The tool for a value of --as, $ZKSH_AS or the key `as`. Null for "zksh", zksh itself. Throws
+/// UsageError, naming `what`, if there is no such tool.
 const DropIn* drop_in_named(std::string_view name, std::string_view what);
-/// By the name under which the program was started, such as /usr/local/bin/zkCli.sh; null if that
-/// is none of a tool's.
+/// The tool for the name under which the program was started, such as /usr/local/bin/zkCli.sh; null
+/// if that is not the name of a tool.
 const DropIn* drop_in_started_as(std::string_view program);
 
 /// The settings of a drop-in, and their values. Options override them.

@@ -28,14 +28,14 @@
 namespace zksh {
 namespace {
 
-/// What an option's value and the others must be.
+/// What is required of an option's value and of the other options.
 struct OptionRules {
   bool negates = false;     ///< it sets its key to off
   bool repeatable = false;  ///< otherwise the last one counts
   std::string_view needs{};
   std::string_view excludes{};
   int least = 1;                                ///< of a number
-  int most = 0;                                 ///< likewise; 0: it is none
+  int most = 0;                                 ///< likewise; 0: not a number
   std::span<const std::string_view> choices{};  ///< unless the key is a setting, which has its own
 };
 
@@ -140,7 +140,7 @@ std::string long_spelling(const std::string& word) {
   return std::ranges::find(zkcli, word) != zkcli.end() ? '-' + word : word;
 }
 
-/// The option that a word names; null if it names none. Letters after one dash are no cluster:
+/// The option that a word names; null if it names none. Letters after one dash are not a cluster:
 /// zkCli has options such as -server.
 const ProcessOption* option_named_by(std::string_view word) {
   const auto name = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
@@ -181,12 +181,12 @@ struct Parser : CLI::App {
   Parser() : App("", "", nullptr) {}
 };
 
-/// The options given, in order; if not repeatable, only the last. At first there are none.
+/// The options given, in order; only the last of one that is not repeatable. Initially empty.
 class GivenOptions {
  public:
   struct Given {
     const ProcessOption* option;
-    std::string text;  ///< for one without a value: on; or off, if it has a key
+    std::string text;  ///< without a value: on; or off, only if it has a key
   };
   std::vector<Given> all;
   /// Words that begin with a dash and name no option, which zkCli skips, and a last option without
@@ -215,7 +215,7 @@ class GivenOptions {
 
   struct Word {
     const ProcessOption* option;
-    std::optional<std::string> value;  ///< of one without a value: what stands behind its =
+    std::optional<std::string> value;  ///< for an option without a value: what follows its =
     bool needs_parser() const;
   };
   std::vector<Word> words_;
@@ -253,7 +253,7 @@ void GivenOptions::take(std::vector<std::string>& words) {
   if (at < words.size() && words[at] == "--") ++at;
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
   all.clear();
-  // A one-shot command seldom needs it, and would start 3 % later.
+  // A one-shot command seldom needs the parser, which would delay its start by 3 %.
   if (std::ranges::any_of(words_, &Word::needs_parser)) return parse();
   for (const auto& [option, value] : words_) add(*option, value.value_or("on"));
 }
@@ -264,11 +264,11 @@ void GivenOptions::parse() {
   for (const auto& [option, value] : words_) {
     declare(app, *option);  // alone: CLI11 compares each with all others
     spelled.emplace_back(option->name());
-    // In place of an empty value behind =, it would take the next word.
+    // The parser would take the next word in place of an empty value after =.
     if (value && option->value.empty()) spelled.back() += '=' + *value;
     if (value && !option->value.empty()) spelled.push_back(*value);
   }
-  std::ranges::reverse(spelled);  // it takes them from the back
+  std::ranges::reverse(spelled);  // the parser takes them from the back
   try {
     app.parse(std::move(spelled));
   } catch (const CLI::ParseError& error) {
@@ -276,7 +276,7 @@ void GivenOptions::parse() {
   }
 }
 
-/// Unless it is declared. What it finds, it adds.
+/// Declares an option unless that is done; the parser then adds what it finds.
 CLI::Option* GivenOptions::declare(CLI::App& app, const ProcessOption& option) {
   if (auto* const known = app.get_option_no_throw(std::string(option.name()))) return known;
   const std::string names(option.names);
@@ -402,8 +402,8 @@ void overlay_server(Configuration& config) {
   if (preset && *preset && !of_profile) config.set("server", preset, "$ZKSH_SERVER");
 }
 
-/// Finds out in whose place the program runs: as an option says, or the program's name, the
-/// environment, a file.
+/// Finds out in whose place the program runs: from an option, or else from the program's name, the
+/// environment or a file.
 const DropIn* take_drop_in(const GivenOptions& given, std::string_view program,
                            Configuration& config) {
   const char* const preset = std::getenv("ZKSH_AS");
@@ -474,7 +474,7 @@ void take(const Configuration& config, Arguments& arguments) {
   parse_connect_string(arguments.server);  // throws if it is malformed
   auto& session = arguments.session;
   session.session_timeout_ms = session_timeout_of(config);
-  // zkCli's timeout is that of the connection, too.
+  // zkCli's timeout is also the limit for connecting.
   session.connect_timeout =
       arguments.drop_in && config["connect-timeout"].origin == "default"
           ? std::chrono::milliseconds(session.session_timeout_ms)
@@ -570,7 +570,7 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
   try {
     config.read_files(requested_profile(given.find("--profile")));
   } catch (const UsageError& error) {
-    // It lists the keys, so that the file can be mended.
+    // --show-config lists the keys, so that the file can be mended.
     if (!given.has("--show-config")) throw;
     config = Configuration();
     arguments.warning = error.what() + std::string("; no configuration file was read");

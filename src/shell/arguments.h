@@ -43,7 +43,7 @@ struct Arguments {
   std::string warning{};  ///< for the user, or empty
   Format format = Format::Zkcli;
   bool drop_in = false;            ///< runs in the place of zkCli.sh
-  bool awaits_connection = false;  ///< there, with -waitforconnection
+  bool awaits_connection = false;  ///< in that place, with -waitforconnection
   bool keep_going = false;
   bool quiet = false;
   std::optional<PipeSettings> pipe{};       ///< --pipe

@@ -1,4 +1,4 @@
-// CommandLine: splits a line into the command's words, a script's arguments filled in, and the
+// CommandLine: splits a line into the command's words, with a script's arguments filled in, and the
 // operators.
 #include "shell/command_line.h"
 

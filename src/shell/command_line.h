@@ -1,4 +1,4 @@
-// CommandLine: splits a line into the command's words, a script's arguments filled in, and the
+// CommandLine: splits a line into the command's words, with a script's arguments filled in, and the
 // operators.
 #pragma once
 
@@ -46,9 +46,9 @@ bool names_arguments(std::string_view text);
 
 /// Substitutes a script's arguments in bare words and "…", but not in '…' and $'…'. $N or ${N}
 /// anywhere in a word is the Nth argument: whatever it contains, blanks or quotes, the word remains
-/// one, its pattern characters are literal, and it is no option. $# is their number, and a word $@
-/// becomes all of them, one word each. Throws ValueError naming an argument that was not given.
-/// `line` is the text that the words were split from.
+/// one, its pattern characters are literal, and it is never an option. $# is their number, and a
+/// word $@ becomes all of them, one word each. Throws ValueError naming an argument that was not
+/// given. `line` is the text that the words were split from.
 std::vector<Word> with_arguments(std::vector<Word> words, std::string_view line,
                                  const std::vector<std::string>& arguments);
 
@@ -86,7 +86,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
 std::vector<std::string> typed_commands(std::string_view line);
 
 /// The line without the unquoted `&` after its words, which runs it in the background; nullopt if
-/// it does not end so.
+/// there is none.
 std::optional<std::string> background_line(std::string_view line);
 
 }  // namespace zksh

@@ -123,7 +123,7 @@ Candidates last_in_list(const std::string& word,
   return candidates;
 }
 
-/// Those that the node has; SCHEME: and an ID if that is not known.
+/// The identities in the ACL of the node; if they are not known, the schemes.
 Candidates acl_identity(const std::string& word, const std::string& node,
                         const CompletionSources& sources) {
   auto present = sources.acls && !node.empty() ? sources.acls(absolute_path(sources.current, node))
@@ -136,7 +136,7 @@ Candidates acl_identity(const std::string& word, const std::string& node,
   return beginning_with(word, std::move(texts));
 }
 
-/// The candidates for the value of `argument`, of which `word` has been typed. `node`: the
+/// The candidates for the value of `argument`; `word` is what has been typed of it. `node`: the
 /// command's first positional, if it is typed already.
 Candidates complete_value(const Argument& argument, const std::string& word,
                           const CompletionSources& sources, const std::string& node) {
@@ -252,7 +252,7 @@ std::optional<Candidates> complete_option(const std::vector<Argument>& arguments
   return looks_like_option(word) ? std::optional(option_names(word, arguments)) : std::nullopt;
 }
 
-/// `line` is a command with at least one argument, of which the last is completed.
+/// `line` is a command with at least one argument, the last of which is completed.
 Candidates complete_arguments(const Invocation& line, const CompletionSources& sources) {
   const auto arguments = line.command->arguments();
   const auto& words = line.arguments;
@@ -306,7 +306,7 @@ std::optional<std::string> written(const std::string& text, bool whole, const Ty
   return word.text + word.closing + (blank_follows ? "" : " ");
 }
 
-/// The candidates for the last word behind a line's last operator.
+/// The candidates for the last word after a line's last operator.
 Candidates candidates_behind(const Operator& sign, const TypedWords& typed) {
   if (sign.kind == Operator::Kind::Program)
     return complete_program(typed.last.text, typed.words.empty());
@@ -425,7 +425,7 @@ Completion complete_line(std::string_view line, std::size_t cursor,
   const bool whole = only_one && !candidates.first.front().open;
   const auto& text = only_one ? candidates.first.front().text : candidates.common;
   const auto what_follows = after_cursor(line, cursor, typed->quote);
-  // What is typed may be quoted differently from ours; leave that alone.
+  // What was typed may be quoted differently from what zksh would write; leave that alone.
   if (whole || text.size() > typed->last.text.size()) {
     const bool blank_follows = cursor < line.size() && is_white_space(line[cursor]);
     if (auto better = written(text, whole, *typed, what_follows, blank_follows))

@@ -17,7 +17,7 @@ struct Candidate {
   std::string text;   ///< the whole word
   char mark = '\0';   ///< shown after it in lists: '*' for an ephemeral
   bool open = false;  ///< the word may continue, so no blank follows
-  /// For an option's name: what the option does; that of its other names is the same.
+  /// For an option's name: what the option does; the same for all of its names.
   std::string meaning{};
 
   bool operator==(const Candidate&) const = default;
@@ -43,8 +43,8 @@ struct Candidates {
 /// block longer than its caller can wait.
 using NodeSource = std::function<Candidates(const std::string& parent, const std::string& prefix)>;
 
-/// Returns the identities in a node's ACL, scheme:id, of digests without the hash; under the
-/// conditions of NodeSource.
+/// Returns the identities in a node's ACL as scheme:id, those of digests without the hash; under
+/// the conditions of NodeSource.
 using AclSource = std::function<Candidates(const std::string& path)>;
 
 /// Sources of candidates besides the declarations.
@@ -62,8 +62,9 @@ struct CompletionSources {
 /// The longest common prefix that does not split a character.
 std::string_view common_beginning(std::string_view one, std::string_view other);
 
-/// The candidates for the last of a command's words, which may be empty, and without arguments is
-/// its name: commands and aliases, options, choices, files, node paths, locks or parts of an ACL.
+/// The candidates for the last of a command's words, which may be empty, and is its name if there
+/// are no arguments: commands and aliases, options, choices, files, node paths, locks or parts of
+/// an ACL.
 Candidates complete_command(const Invocation& line, const CompletionSources& sources);
 
 /// Completes the word before the cursor, quoted or not, so that split_words reads it back as the

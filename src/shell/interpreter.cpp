@@ -149,7 +149,7 @@ int Interpreter::run_line(const std::string& line, bool at_once) {
   if (input_ == Input::Text || input_ == Input::Pipe) {
     await_accepted();
     if (output_refused_ || stop_.stop_requested())
-      return status::ok;  // the caller that stops it has the status
+      return status::ok;  // the caller that ends the run knows the status
   }
   begin_command({});
   if (is_drop_in() ? line.empty() : is_blank_or_comment(line)) return finish(status::ok);
@@ -260,8 +260,8 @@ int Interpreter::execute_line(const std::string& line) {
   return result;
 }
 
-/// Explains once that zkCli's grammar treats zksh's operators as plain words, and knows no long
-/// names of its options.
+/// Explains once that zkCli's grammar treats zksh's operators as plain words, and has no long names
+/// for its options.
 void Interpreter::explain_literal(const std::string& line, const std::vector<Word>& words) {
   if (literal_explained_) return;
   const auto operators = operators_in(line);
@@ -269,7 +269,7 @@ void Interpreter::explain_literal(const std::string& line, const std::vector<Wor
     if (word.quoted) return false;
     if (word.text.size() > 1 && word.text.front() == '@') return true;
     const auto one = std::ranges::find(operators, word.begin, &Operator::begin);
-    // <a/> is rather a value.
+    // <a/> is more likely a value.
     return one != operators.end() &&
            (line[one->begin] != '<' || one->end == word.end || one->end > one->begin + 1);
   };
@@ -293,8 +293,8 @@ CommandLine Interpreter::parsed(const std::string& line) const {
   return parse_command_line(line, redirects, input_ == Input::Text ? around_.arguments : nullptr);
 }
 
-/// In the place of zkCli, there are no commands but zkCli's: its scripts find out by unknown ones
-/// what they talk to, and what waits for the terminal would never come back.
+/// In the place of zkCli, there are only zkCli's commands: its scripts try unknown ones to find out
+/// what they talk to, and a command that waits for the terminal would never return.
 Invocation Interpreter::invocation_of(const std::vector<std::string>& words,
                                       const std::vector<bool>& quoted) const {
   Invocation given(input_, words, quoted);
@@ -323,8 +323,8 @@ int Interpreter::execute(const Invocation& given) {
   }
 }
 
-/// Call it in the handler of an Error that a command or a half of one threw: reports it
-/// appropriately, or throws it or a clearer one.
+/// Call it in the handler of an Error that a command, or half of one, has thrown: reports it
+/// appropriately, or rethrows it or a clearer one.
 int Interpreter::explain_error(const Invocation& given, const Error& caught) {
   if (is_drop_in() && caught.excused()) {  // zkCli reports it with status 0
     report_error(out_, caught);
@@ -359,7 +359,7 @@ int Interpreter::explain_error(const Invocation& given, const Error& caught) {
     if (lost && !error.outcome_unknown() && !speaks_as_zkcli()) {
       const bool was_connected = !around_.client.connected_server().empty();
       const auto what = was_connected && !error.path().empty() ? error.path() + ": " : "";
-      // Without a connection nothing was asked yet, whichever the node.
+      // Without a connection, nothing has been asked yet about any node.
       report_error(out_, Error(what + "no connection to " + around_.client.connection_problem(),
                                error.exit_status(), was_connected ? error.path() : out_.node()));
       return error.exit_status();
@@ -371,7 +371,7 @@ int Interpreter::explain_error(const Invocation& given, const Error& caught) {
                       ? with_remedy(around_.client, known, given.command->name, stop_)
                       : known);
   } catch (const Error& error) {
-    // zkCli has a session with servers whose names do not resolve.
+    // zkCli has a session even if the names of its servers do not resolve.
     if (!is_drop_in() || error.exit_status() != status::no_connection) throw;
     throw ZkError(code::connection_loss, out_.node());
   }
@@ -392,7 +392,7 @@ bool Interpreter::report_usage_as_zkcli(const Invocation& given, const UsageErro
   return true;
 }
 
-/// In the place of zkCli, its parser has the first word: it refuses data that look like options.
+/// In the place of zkCli, its parser decides first: it refuses data that look like options.
 bool Interpreter::refuse_as_zkcli(const Invocation& given) {
   if (mimicked_zkcli(around_.services.settings) == ZkCliVersion::V34) return false;
   const auto complaint = commons_cli_error(*given.command, given.arguments);
@@ -466,7 +466,7 @@ std::optional<int> Interpreter::collect(Context& cx) {
   return status::ok;
 }
 
-/// For commands that run with another client. It must not outlive this, and has its format.
+/// For commands that run with another client. It must not outlive this one, and has its format.
 Interpreter Interpreter::inside(Client& client) const {
   return {{.services = around_.services,
            .client = client,
@@ -520,7 +520,7 @@ void Interpreter::refuse(const Command& command) const {
     throw LockLost(fmt::format("{} was not run: {} is lost ({}); `unlock` confirms that",
                                command.name, lock->name(), lock->status().reason));
   const auto& protection = around_.services.protection;
-  // A transaction may read. What it cannot do, its operations are refused for.
+  // A transaction may consist of reads. If it writes, its operations are refused one by one.
   if (!command.writes || command.allowed_in_transaction || !protection.read_only) return;
   throw Error(
       fmt::format(
@@ -666,7 +666,7 @@ int Interpreter::run_lines(const NextLine& next) {
         begun ? answer_of(*begun) : reporting(out_, [&] { return execute_line(*line); });
     note(ended);
     if (ended != status::no_connection) continue;
-    // Each of the others would wait for a connection as long.
+    // Each of the others would wait just as long for a connection.
     out_.err_line("stopped: no connection; the rest was not run");
     break;
   }
@@ -694,7 +694,7 @@ int Interpreter::execute_redirected(const CommandLine& line, const Invocation& g
   return errors ? errors->finish(result) : result;
 }
 
-/// `redirection` is what holds without the line's results.
+/// `redirection` is what holds before the line's results are redirected.
 int Interpreter::execute_into(const CommandLine& line, const Invocation& given,
                               Redirection redirection) {
   const bool both = line.errors.kind == RedirectTo::Kind::Results;

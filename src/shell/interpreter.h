@@ -47,7 +47,8 @@ class Interpreter {
   Interpreter(Surroundings surroundings, Input input, std::stop_token stop);
 
   /// Runs a line and returns its exit status. Errors are printed, not thrown. Blank lines and
-  /// comments do nothing; every other line gets a history number. `at_once`: nobody waited for it.
+  /// comments do nothing; every other line gets a history number. `at_once`: it was read without
+  /// waiting.
   int run_line(const std::string& line, bool at_once = false);
   /// Opens a line in the user's editor, and sets it to what was saved. Returns the exit status; a
   /// failure is printed, and leaves the line alone.
@@ -57,7 +58,7 @@ class Interpreter {
     std::unique_ptr<Context> context{};  ///< null if nothing was sent
     Sent sent{status::ok};
     std::vector<OutputQueue::Chunk> output{};  ///< what it printed so far
-    bool reported = false;                     ///< its failure was, with its place
+    bool reported = false;                     ///< its failure was reported, with its place
 
     bool writes() const { return context && context->given.command->writes; }
   };
@@ -66,7 +67,7 @@ class Interpreter {
   /// finishing all lines begun before. `is_kept`: in the history.
   std::optional<Begun> begin_line(const std::string& line, bool is_kept);
   /// The second half: blocks until the answer arrives; returns the exit status. What it prints
-  /// comes behind `output`, which the caller prints.
+  /// comes after `output`, which the caller prints.
   int finish_line(const Begun& begun) { return finish(answer_of(begun)); }
   /// Blocks until the kernel has accepted all that was printed; if it has not, the shell must exit.
   void await_accepted();
@@ -76,9 +77,9 @@ class Interpreter {
   Client& client() { return around_.client; }
   /// Runs a command that is not given as a line.
   int run_words(const std::vector<std::string>& words);
-  /// Runs lines of another command's until there are no more, or no connection, with many requests
-  /// in flight, and prints their results in order; reports failures. Returns the first failure's
-  /// status.
+  /// Runs the lines of another command until there are no more, or no connection, with many
+  /// requests in flight, and prints their results in order; reports failures. Returns the first
+  /// failure's status.
   int run_lines(const NextLine& next);
   /// Whether the shell must exit, because a command asked for it, or a program got a signal in
   /// zksh's place.
@@ -144,11 +145,11 @@ class Interpreter {
   bool quit_ = false;
   bool output_refused_ = false;
   bool literal_explained_ = false;
-  /// In zkCli's place, no command has reported that a credential was refused. zkCli does not wait
-  /// for the answer to addauth, nor for the login before its first command, so what it reads before
-  /// is sent, and refused, too.
+  /// In zkCli's place: no command has reported yet that a credential was refused. zkCli waits
+  /// neither for the answer to addauth nor for the login before its first command, so lines that it
+  /// reads before that are still sent, and refused too.
   bool refusal_untold_ = true;
-  bool unaware_ = false;  ///< the present line is such a one
+  bool unaware_ = false;  ///< the current line is one of those
   std::optional<int> ended_by_;
 };
 

@@ -17,8 +17,8 @@
 namespace zksh {
 namespace {
 
-/// The signals that end zksh if no program takes them, except SIGINT, which may mean less: all
-/// whose default action ends a process. SIGKILL cannot be handled; SIGSEGV, SIGBUS, SIGFPE and
+/// The signals that end zksh if no program takes them, except SIGINT, which may only end a command:
+/// all whose default action ends a process. SIGKILL cannot be handled; SIGSEGV, SIGBUS, SIGFPE and
 /// SIGILL report errors of the program itself; SIGPIPE is ignored.
 std::vector<int> ending_signals() {
   std::vector<int> all{SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,   SIGABRT, SIGVTALRM,
@@ -136,7 +136,7 @@ void Loop::leave(int status, const std::atomic<int>& programs) {
   action.sa_handler = count_down;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
-  // From now on it is the alarm's.
+  // From now on the signal belongs to the alarm.
   sigset_t alarms;
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);
@@ -152,7 +152,7 @@ void Loop::stop_process() {
   kill(getpid(), SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, &before);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  // The caller of this knows that it goes on.
+  // The caller knows that the process was continued, so SIGCONT is dropped.
   sigset_t continued;
   sigemptyset(&continued);
   sigaddset(&continued, SIGCONT);

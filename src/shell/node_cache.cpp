@@ -31,7 +31,7 @@ std::size_t bytes_of(const std::vector<std::string>& names) {
   return bytes;
 }
 
-/// The part of sorted names with a common prefix.
+/// The part of sorted names that begins with a prefix.
 std::span<const std::string> names_with_prefix(const std::vector<std::string>& names,
                                                std::string_view prefix) {
   const auto cut = [&](const std::string& name) {

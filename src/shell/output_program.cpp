@@ -96,7 +96,7 @@ OutputProgram::~OutputProgram() {
   if (supervisor_.joinable()) finish(status::failure);
 }
 
-/// Runs until the last process that can write there has ended.
+/// Passes on a background program's output until the last process that can write it has ended.
 void OutputProgram::capture() {
   std::array<char, 4096> block{};
   const StopFd stopped(plan_.stop);
@@ -119,8 +119,8 @@ bool OutputProgram::pass_on(const Monitor::Held& held, int signal) {
   return true;
 }
 
-/// The supervising thread: runs until the program has ended. If the program needs the terminal, or
-/// was stopped by it, lends the terminal, or stops as it did.
+/// The supervising thread: runs until the program has ended. If the program needs the terminal,
+/// lends it the terminal; if the terminal stopped the program, stops zksh too.
 void OutputProgram::supervise() {
   using Followed = ProgramTerminal::Followed;
   const bool in_foreground = plan_.at_prompt && !plan_.background;
@@ -160,7 +160,7 @@ void OutputProgram::ended(int result) {
   }
   if (holds_back_) plan_.queue.hold_back({});
   if (written_) check_reader();
-  // The user has ended both with a key. As in sh, any other end is seen by what is written.
+  // The user has ended both with a key. As in sh, any other end is noticed only when writing.
   if (result == status::signal_base + SIGINT || result == status::signal_base + SIGQUIT) {
     reader_gone_ = true;
     command_stop_.request_stop();

@@ -21,8 +21,8 @@ class Printer {
   void print_through(std::function<bool(std::string_view)> above) { above_ = std::move(above); }
 
   /// Sets what keeps a line below all output: `hide` is called before output to a terminal, and
-  /// `show` when there is no more, with whether it ended its line; it returns a descriptor that
-  /// must become writable first, or -1.
+  /// `show` when there is no more, with whether the output ended its line; `show` returns a
+  /// descriptor that must become writable first, or -1.
   void keep_below(std::function<void()> hide, std::function<int(bool)> show) {
     hide_ = std::move(hide);
     show_ = std::move(show);
@@ -35,7 +35,7 @@ class Printer {
   /// Removes it.
   void end_notice();
 
-  /// From now on, output that is refused is dropped, as Java's is, and that is no failure.
+  /// From now on, output that is refused is dropped, as in Java, and that is not a failure.
   void drop_refused() { drops_refused_ = true; }
 
   /// Takes the queued output and writes what the streams accept.

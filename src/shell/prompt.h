@@ -16,7 +16,7 @@ struct PromptFacts {
   bool dangerous = false;  ///< a read-only or production profile: shown in red
   std::string locks{};     ///< held, or empty
   int status = 0;          ///< of the last command; 0 is not shown
-  bool ascii = false;      ///< the terminal shows no more
+  bool ascii = false;      ///< the terminal shows nothing else
 };
 
 /// Expands a format (its letters are described in Settings, "prompt"). Escapes what comes from

@@ -61,7 +61,7 @@ constexpr auto zkcli_connection_loss =
     "org.apache.zookeeper.KeeperException$ConnectionLossException: "
     "KeeperErrorCode = ConnectionLoss\n";
 
-/// A connection that is lost so often in so short a time is reported once more, and then again when
+/// A connection that is lost so often in so short a time is reported once more, and then not until
 /// it has lasted: a line each second would bury everything else.
 constexpr std::size_t many_losses = 5;
 constexpr std::chrono::seconds few_seconds{10};
@@ -84,8 +84,8 @@ std::string_view word_for(Event::Type type) {
 
 /// Queues a session's events for printing, in order: watch events as in zkCli, to stdout where
 /// zkCli's shell is mirrored (typed and piped lines), to stderr elsewhere; connection notes to
-/// stderr, one line each, with the time, except that the first session begins. Called under the
-/// monitor.
+/// stderr, one line each, with the time, but no note that the first session begins. Called under
+/// the monitor.
 class EventPrinter {
  public:
   EventPrinter(OutputQueue& queue, const Settings& settings, OutputStyle style, Input input,
@@ -168,7 +168,7 @@ class EventPrinter {
     const bool begins = is_connected(state);
     // A session that is over cannot be closed.
     const bool is_news = state != SessionState::Closed || !zkcli_is_over_;
-    // Its connection is made before SASL begins.
+    // The connection is made before SASL begins.
     if (state == SessionState::AuthFailed && with_sasl_ && !zkcli_has_connected_)
       zkcli_event(held, "SyncConnected");
     if (is_news) zkcli_event(held, name->second);
@@ -282,17 +282,17 @@ class EventPrinter {
   bool expired_ = false;                     ///< and the next session has not begun
   std::deque<Clock::time_point> losses_{};   ///< the last few of them
   bool ended_ = false;
-  bool unsteady_ = false;  ///< lost so often that it is no longer reported
+  bool unsteady_ = false;  ///< lost so often that this is no longer reported
   // In zkCli's place:
   bool with_sasl_;
   bool zkcli_has_connected_ = false;  ///< SyncConnected was reported, and no loss since
   bool zkcli_is_over_ = false;        ///< the session was refused, or has expired
 };
 
-/// How long to try to release locks if no server answers; the session's end then does it.
+/// How long to try to release locks if no server answers; the session's end then releases them.
 constexpr std::chrono::seconds leave_patience{3};
 
-/// In the place of zkCli, its grammar holds for a command, too.
+/// In the place of zkCli, its grammar applies to a single command too.
 Input input_of(const Arguments& arguments) {
   if (!arguments.command.empty()) return arguments.drop_in ? Input::Pipe : Input::Arguments;
   if (!arguments.scripts.empty()) return Input::Text;
@@ -387,7 +387,8 @@ std::vector<std::string> past_config() {
           "snapshot.trust.empty=true"};
 }
 
-/// What puts the past into a server's directory; it says into `as_of` which one.
+/// Returns what puts the past into a server's directory, and writes into `as_of` which past that
+/// is.
 std::function<std::size_t(const std::filesystem::path&)> past_filler(const Arguments& arguments,
                                                                      Output& out,
                                                                      std::string& as_of,
@@ -441,7 +442,7 @@ std::pair<std::unique_ptr<Sandbox>, int> start_sandbox(Supervisor& base, const O
 void configure(Settings& settings, const Configuration& configuration) {
   for (const auto& setting : Settings::descriptions()) {
     const auto& value = configuration[setting.name];
-    if (value.origin == "default") continue;  // it is set
+    if (value.origin == "default") continue;  // it has that value already
     settings.set(setting.name, value.text, value.origin);
   }
 }
@@ -463,16 +464,16 @@ void print_welcome(OutputQueue& queue, const Arguments& arguments) {
                           input_of(arguments) == Input::Terminal ? "enabled" : "disabled"));
 }
 
-/// Whether zkCli has a connection, of which it prints the event, before it runs anything: not for a
-/// single command, which may need none, unless that ends the session.
+/// Whether zkCli connects, and prints the event of the connection, before it runs anything: not for
+/// a single command, which may need no connection, unless the command ends the session.
 bool shows_connection(const Arguments& arguments) {
   constexpr std::array ends_session{"close", "connect", "exit", "quit"};
   return arguments.command.empty() ||
          std::ranges::count(ends_session, arguments.command.front()) > 0;
 }
 
-/// Connects before the first line, so that the event of the connection comes first. What goes wrong
-/// is what the lines will report; a refusal by SASL, what the first of them was answered.
+/// Connects before the first line, so that the event of the connection comes first. Failures are
+/// left for the lines to report; with SASL, a refusal is the answer to the first of them.
 void connect_first(Client& client, const Arguments& arguments, const std::stop_token& stop) {
   if (arguments.command.empty() && !arguments.session.security.sasl.mechanism.empty())
     return client.ensure_session();
@@ -483,8 +484,8 @@ void connect_first(Client& client, const Arguments& arguments, const std::stop_t
   }
 }
 
-/// As zkCli with -waitforconnection, which ends without a connection; false in that case. One that
-/// is refused only when SASL begins was a connection.
+/// Waits as zkCli does with -waitforconnection, which ends without a connection; false in that
+/// case. A connection that is refused only when SASL begins counts as one.
 bool awaits_connection(Client& client, OutputQueue& queue, const std::stop_token& stop) {
   try {
     client.await_connection("/", stop);
@@ -576,7 +577,7 @@ bool begins_with_request(const Arguments& arguments) {
   return command && command->starts;
 }
 
-/// With locks, requests go on while a command waits for something else than an answer.
+/// With locks, requests go on while a command waits for something other than an answer.
 void report_waits(Supervisor& base, Session& session, const LockManager& locks) {
   base.notice.look_with([&]() -> std::optional<WaitNotice::Wait> {
     const auto since = session.waiting_since(!locks.locks().empty());
@@ -589,7 +590,7 @@ void report_waits(Supervisor& base, Session& session, const LockManager& locks) 
 }
 
 /// zkCli ends its session only after `quit`: at the end of its input, and after a single command,
-/// its ephemerals stay until the session's timeout, on which scripts rely. Exits if there are any.
+/// its ephemerals stay until the session's timeout, which scripts rely on. Exits if there are any.
 void leave_session(Supervisor& base, Session& session, int result) {
   const bool stay =
       session.has_made_ephemerals() && session.current_state() != SessionState::Closed;

@@ -42,7 +42,7 @@ struct InFlight {
   std::size_t number = 0;
   std::size_t bytes = 0;  ///< its length
   Interpreter::Begun begun;
-  std::size_t in_flight = 0;    ///< lines, with this one
+  std::size_t in_flight = 0;    ///< lines, including this one
   Clock::time_point sent_at{};  ///< about
 
   bool writes() const { return begun.writes(); }
@@ -313,12 +313,12 @@ class Pipeline {
   std::stop_token stop_;
   std::deque<InFlight> flight_;
   std::size_t bytes_ = 0;   ///< of the lines in flight
-  Chunks finished_output_;  ///< by finished lines, not printed yet
+  Chunks finished_output_;  ///< of finished lines, not printed yet
   std::size_t number_ = 0;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
   int first_failure_ = status::ok;
-  const char* cut_off_ = nullptr;         ///< why no more is sent; null: more is
+  const char* cut_off_ = nullptr;         ///< why no more lines are sent; null: they are
   bool at_end_ = false;                   ///< of the input
   std::optional<std::size_t> left_out_;   ///< the line that was read last, and not run
   std::optional<std::size_t> cut_short_;  ///< the line that was being finished at the stop
@@ -337,7 +337,7 @@ enum class AfterFailure {
 struct Line {
   std::string text;
   std::size_t number = 0;   ///< the line's; in a -c of one line, the command's; 0: the only one
-  std::size_t command = 0;  ///< the command's number on the line; 0: it has the line for itself
+  std::size_t command = 0;  ///< the command's number on the line; 0: it has the line to itself
   bool at_once = false;     ///< it was read without waiting
 };
 
@@ -360,7 +360,7 @@ void number_on_lines(std::vector<Line>& commands) {
   }
 }
 
-/// The commands of a text of -c.
+/// The commands in a text of -c.
 std::vector<Line> commands_of(std::string_view text) {
   std::vector<Line> commands;
   for (const auto& part : parts_of(text, PartBy::Command)) {
@@ -523,7 +523,7 @@ int run_scripts(Interpreter& interpreter, Output& out, const Arguments& argument
           left, left == 1 ? "was" : "were", first_failure);
     break;
   }
-  // Otherwise the loss would not be told by the status.
+  // Otherwise the status would not show the loss.
   if (first_failure == status::ok && interpreter.lost_lock()) return status::lock_lost;
   return first_failure;
 }

@@ -313,7 +313,7 @@ void Shell::handle_jobs() {
     editor_.set_prompt(prompt());
 }
 
-/// Whether the first prompt had better wait for the connection: it is then shown once.
+/// Whether the first prompt should wait for the connection, so that it is shown only once.
 bool Shell::awaits_first_prompt() {
   const bool awaits = first_prompt_by_ && Clock::now() < *first_prompt_by_ &&
                       around_.client.current_state() == SessionState::Connecting;

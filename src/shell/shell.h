@@ -30,7 +30,8 @@ class BackgroundJobs {
  public:
   BackgroundJobs(Monitor& monitor, int wake_fd, Interpreter::Surroundings around, JobTable& table);
 
-  /// Leaves a line, and the node from which it counts, to start_requested. From any thread.
+  /// Leaves a line, and the node that its relative paths start from, to start_requested. From any
+  /// thread.
   void request(const std::string& line, const CurrentNode& current);
   /// Starts the lines that were requested, and prints their numbers.
   void start_requested();

@@ -35,7 +35,7 @@ std::string_view style_of_command(std::string_view name, bool complete) {
   return possible && !complete ? std::string_view() : style::unknown;
 }
 
-/// Behind `|`, the operators are another shell's.
+/// After `|`, the operators are another shell's.
 void style_operators(std::string_view line, std::vector<StyledBytes>& styles) {
   bool in_program = false;
   for (std::size_t from = 0; from < line.size();) {
@@ -77,7 +77,7 @@ DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>
   const auto arguments = command->arguments();
   const auto given = given_words(arguments, std::span(words).subspan(1));
   declared.program -= given.program_words;
-  // The options of repeat's command are not its own.
+  // The options of the command that repeat runs are not repeat's own.
   if (std::ranges::find(arguments, Argument::Kind::Line, &Argument::kind) != arguments.end())
     return declared;
   const std::string_view help = "--help";  // which no command declares
@@ -89,7 +89,7 @@ DeclaredWords declared_words(std::string_view line, const std::vector<WordPlace>
   return declared;
 }
 
-/// The styles of the words before a command's first operator, without which it may be empty.
+/// The styles of the words before a command's first operator; there may be none.
 void style_words(std::string_view line, std::size_t cursor, std::vector<StyledBytes>& styles) {
   const auto places = word_places(line);
   if (places.empty()) return;
@@ -170,7 +170,7 @@ std::string arguments_ahead(const std::vector<Argument>& arguments, const GivenW
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// What is missing behind the last operator of a line.
+/// What is missing after the last operator of a line.
 std::string target_ahead(const Operator& sign, std::string_view behind) {
   const bool missing = sign.names_file() || sign.kind == Operator::Kind::Program;
   if (!missing || !trimmed(behind).empty()) return {};

@@ -30,7 +30,7 @@ std::optional<Clock::time_point> WaitNotice::update() {
   } else if (now > seen_ + pause) {
     end();
   }
-  // A program that zksh runs may write to the terminal, or a pager.
+  // A program that zksh runs, or a pager, may write to the terminal.
   if (!wait || signals_.registrations() > 0 || !has_terminal()) return now + between_looks;
   const auto begun = std::max(*since_, printer_.printed_at());
   if (now < begun + silence) return begun + silence;

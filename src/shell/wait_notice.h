@@ -23,7 +23,8 @@ class WaitNotice {
 
   WaitNotice(Printer& printer, const SignalRelay& signals) : printer_(printer), signals_(signals) {}
 
-  /// Sets what tells whether anybody waits for a server. Nothing is shown before, nor after {}.
+  /// Sets the function that tells whether anybody waits for a server. Nothing is shown before that,
+  /// or once the function is empty.
   void look_with(std::function<std::optional<Wait>()> look) { look_ = std::move(look); }
   /// Shows it, or takes it away. Returns when to call this again even if nothing happens.
   std::optional<Clock::time_point> update();

@@ -214,7 +214,7 @@ class ContinuationMarks {
       }
   }
 
-  /// Of a newline.
+  /// The mark after the newline at this place.
   std::string_view at(std::size_t newline) const {
     const auto within = std::ranges::upper_bound(quoted_, newline, {}, &WordPlace::end);
     if (within == quoted_.end() || newline < within->text_begin()) return "> ";

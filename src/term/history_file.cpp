@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_saved_line = std::size_t{64} << 10U;
 constexpr mode_t owner_only = 0600;
-/// For line breaks within a line. Nobody types it.
+/// Stands for a line break within a line. Nobody types it.
 constexpr char line_break = '\x1e';
-/// Behind each line.
+/// After each line.
 constexpr char fine_mark = ' ';
 constexpr char mistake_mark = '\t';
 /// Before a repeated line, in files of earlier releases: it was a mistake.
@@ -48,8 +48,8 @@ bool is_home(const fs::path& directory) {
   return home && (directory / "").lexically_normal() == (fs::path(home) / "").lexically_normal();
 }
 
-/// Creates a directory and those above it, except the user's home, which others create as it should
-/// be. False with the reason in errno.
+/// Creates a directory and those above it, except the user's home, which is for others to create.
+/// False with the reason in errno.
 bool make_directories(const fs::path& directory) {
   if (directory.empty() || mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;
   if (errno != ENOENT || is_home(directory.parent_path())) return false;
@@ -174,7 +174,7 @@ void HistoryFile::fail(const std::string& reason) {
   if (!std::exchange(warned_, true)) options_.warn("the history is not saved: " + reason);
 }
 
-/// Reports the failure in errno, unless it is none. `what`: "open" or "write".
+/// Reports the failure in errno, unless errno is 0. `what`: "open" or "write".
 void HistoryFile::cannot(const char* what) {
   if (errno != 0)
     fail(fmt::format("cannot {} {}: {}", what, options_.path->string(), std::strerror(errno)));
@@ -273,7 +273,7 @@ void HistoryFile::set_mistake(const std::string& line, bool mistake) {
 
 /// Changes no other byte, and so nothing that other shells write or have read.
 void HistoryFile::mark(const std::string& line, bool mistake) {
-  // Of the lines that others have saved since, more than this are not searched.
+  // Of what others have saved since, no more than this is searched.
   constexpr std::size_t searched = 4 * max_saved_line;
   const Fd file = open_locked(*options_.path);
   if (!file) return cannot("write");

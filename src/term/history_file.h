@@ -17,11 +17,11 @@ namespace zksh {
 /// directory.
 std::optional<std::filesystem::path> default_history_path();
 
-/// A text file with mode 0600, in directories with mode 0700 that are created as needed. Every
-/// write appends, under flock. A failure is reported once and otherwise ignored; a character device
-/// (a link to /dev/null) silently disables the file. Lines that begin with a blank are not saved.
-/// Each line is saved with a blank behind it, in whose place a tab is written if the line turns out
-/// to be a mistake. Earlier releases saved no blank, and repeated a mistake behind a blank.
+/// A text file with mode 0600, in directories with mode 0700 that are created as needed. Lines are
+/// appended, under flock. A failure is reported once and otherwise ignored; a character device (a
+/// link to /dev/null) silently disables the file. Lines that begin with a blank are not saved. Each
+/// line is saved with a blank after it, which is replaced by a tab if the line turns out to be a
+/// mistake. Earlier releases saved no blank, and repeated a mistake after a blank.
 class HistoryFile {
  public:
   struct Options {
@@ -48,8 +48,8 @@ class HistoryFile {
 
   /// Saves a line that was run, and returns it as the history in memory should keep it: masked if
   /// it has a secret. nullopt if it should not be kept, because it begins with a blank, is empty,
-  /// or repeats the previous line. Does not save lines over 64 KiB or with a newline or NUL. Waits
-  /// at most a tenth of a second for another shell.
+  /// or repeats the previous line. Does not save lines over 64 KiB, or with a NUL or the byte that
+  /// stands for a newline in the file. Waits at most a tenth of a second for another shell.
   std::optional<std::string> add(const std::string& line);
 
   /// Saves whether a line that was added is a mistake, if that has changed. Waits as add does.

@@ -431,7 +431,8 @@ void Painter::paint_single_row(const EditedLine& line) {
     }
     at += cell.width;
   }
-  // What was typed at the end is added: a program that reads the terminal finds each prompt once.
+  // Text typed at the end is only appended, so that a program that reads the terminal finds each
+  // prompt once.
   if (!single_row_.empty() && all.starts_with(single_row_) && shown >= single_row_columns_)
     send(std::string_view(all).substr(single_row_.size()));
   else
@@ -901,7 +902,7 @@ bool LineEditor::take_hint(bool one_word) {
 }
 
 /// Goes back (-1) or forward in the history, to lines that begin with what stood before the cursor
-/// when this began; to any line if none does.
+/// when this began; if there are none, to any line.
 int LineEditor::recall(int direction, int count, int key) {
   const auto text = readline_text();
   if (!recall_ || recall_->shown != text)
@@ -1032,7 +1033,7 @@ bool KeyInput::poll_terminal(std::chrono::microseconds wait) {
   return true;
 }
 
-/// Reads at most so many bytes; returns how many, 0 if there are none now.
+/// Reads at most `most` bytes; returns how many, 0 if there are none now.
 std::size_t KeyInput::read_bytes(char* bytes, std::size_t most) {
   const ssize_t count = read(fd_, bytes, most);
   if (count <= 0) {

@@ -37,7 +37,7 @@ class Painter {
   /// The same if the cursor is in column 0, or behind keys that the terminal has echoed.
   void begin_row();
   void paint(const EditedLine& line);
-  /// Leaves the screen as it is, which is not known any more, and paints below.
+  /// Leaves the screen as it is, since its contents are no longer known, and paints below.
   void start_anew();
   /// Has the next paint() draw everything again.
   void forget();
@@ -174,7 +174,7 @@ class LineEditor {
     std::function<bool(int fd)> await_writable{};  ///< false: drop the output
     Completer complete{};                          ///< empty: Tab does nothing
     /// Called when the cursor is at the end of the line, with the rest of the newest history line
-    /// with this prefix (empty: there is none). Must neither block nor throw. Empty: no hints.
+    /// that begins with it (empty: there is none). Must neither block nor throw. Empty: no hints.
     std::function<LineHint(std::string_view line, std::string_view history_rest)> hint{};
     /// Whether a history line may be passed to `hint`. Must neither block nor throw. Empty: all
     /// may.
@@ -313,7 +313,7 @@ class LineEditor {
   std::optional<std::string> hinted_line_;  ///< the line that hint_ is for
   std::string paste_;                       ///< the part of a paste received so far
   bool pasting_ = false;
-  bool leaves_to_edit_ = false;  ///< the key for that was pressed
+  bool leaves_to_edit_ = false;  ///< the key that opens an editor was pressed
   bool active_ = false;
   bool suspended_ = false;
   std::deque<std::optional<std::string>> accepted_;

@@ -14,7 +14,7 @@ struct ScreenSize {
 };
 
 bool is_terminal(int fd);
-/// The size of the terminal on `fd`, or if it does not know, $COLUMNS and $LINES, or 80 by 24.
+/// The size of the terminal on `fd`, or, if that is unknown, $COLUMNS and $LINES, or 80 by 24.
 ScreenSize screen_size(int fd);
 /// Whether TERM is unset, empty or "dumb": no escape sequence may be sent.
 bool terminal_is_dumb();
