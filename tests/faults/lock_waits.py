@@ -60,6 +60,7 @@ class Pulse:
 
     def longest(self, since):
         """The longest time that an answer took which came since then, or is still to come."""
+        assert self.thread.is_alive(), f"{self.address} is no longer written to"
         return max([time.monotonic() - self.asked, *(took for when, took in self.answers if when >= since)])
 
 
