@@ -170,7 +170,7 @@ LINES = [f"{BAD}", f"{typed('gett' + ATTACK)}", f"get {BAD}", f"get / | {BAD}", 
 SILENT = {"close", "config", "fg", "kill", "printwatches", "version"}
 EDITOR = """#!/bin/sh
 echo more >>"$1"
-for path in $(cat "$0.paths"); do "$ZKSH" -c "set \\$'$path' $'new\\nline'" >/dev/null 2>&1; done
+"$ZKSH" --keep-going -f "$0.lines" >/dev/null 2>&1
 """
 
 
@@ -202,7 +202,7 @@ class HostileTree(ServerTest):
         self.file("inputrc", "set bell-style none\n")
         os.symlink(self.server.directory + "/data", self.file("data"))
         self.file("editor", EDITOR, 0o700)
-        self.file("editor.paths", "\n".join(typed("/" + name)[2:-1] for name in NAMES[:8]))
+        self.file("editor.lines", "".join(f"set {typed('/' + name)} $'new\\nline'\n" for name in NAMES[:8]))
 
     def plant(self):
         """A new hostile tree, in a new session, which keeps the lock's contenders alive."""
