@@ -33,7 +33,7 @@ class Portable(TlsCase):
         name = f"localhost:{self.right.secure_port}"
         options = ["-s", name, "--tls-ca", self.ca, "-o", "plain", "--sasl-user", "ann", "--sasl-password-file"]
         self.assertEqual("sasl:ann\nip:127.0.0.1\n", self.works(*options, self.password, "whoami"))
-        self.assertIn("Mode: standalone\n", self.works("-s", name, "--tls-ca", self.ca, "4lw", "srvr"))
+        self.assertIn("Mode: standalone\n", self.works("-s", name, "--tls-ca", self.ca, "4lw", "-t", "30s", "srvr"))
         wrong = self.file("wrong", PASSWORD + "x\n")
         self.fails(7, "refused the user ann or the password", *options, wrong, "ls", "/")
         stranger = tls_case.Authority(self.directory, "stranger").certificate

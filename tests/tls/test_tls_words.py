@@ -11,7 +11,7 @@ from broken_server import BrokenServer
 from waiting import readable, wait_until
 
 SERVLET_API = "/usr/share/java/servlet-api.jar"
-RUOK = ("4lw", "-t", "30s", "ruok")  # the first answer of an AdminServer takes long on a busy machine
+ASK = ("4lw", "-t", "30s")  # a server's first handshake takes long on a busy machine
 CONF = "clientPort=1\nsecureClientPort={}\nserverId=1\n"
 
 
@@ -38,20 +38,20 @@ class TlsWords(TlsCase):
 
     def test_real_servers(self):
         options = ["-s", self.right.secure, "--tls-ca", self.ca]
-        self.assertIn("\nMode: standalone\n", self.works(*options, "4lw", "srvr"))
-        self.assertIn(f"\nsecureClientPort={self.right.secure_port}\n", self.works(*options, "4lw", "conf"))
-        self.assertIn("healthy: ", self.works(*options, "health"))
+        self.assertIn("\nMode: standalone\n", self.works(*options, *ASK, "srvr"))
+        self.assertIn(f"\nsecureClientPort={self.right.secure_port}\n", self.works(*options, *ASK, "conf"))
+        self.assertIn("healthy: ", self.works(*options, "health", "-t", "30s"))
         shell = self.shell(*options)
         shell.answer("create -e /mine x", "/mine")
-        self.assertRegex(self.works(*options, "who", "/mine"), rf"client: 127[.]0[.]0[.]1:\d+.*{self.right.secure}")
+        self.assertRegex(self.works(*options, "who", "-t", "30s", "/mine"), rf"client: 127[.]0[.]0[.]1:\d+.*{self.right.secure}")
         name = f"localhost:{self.right.secure_port}"
-        self.assertEqual("imok\n", self.works("-s", name, "--tls-ca", self.ca, "4lw", "ruok"))
+        self.assertEqual("imok\n", self.works("-s", name, "--tls-ca", self.ca, *ASK, "ruok"))
 
     def test_a_server_that_demands_a_client_certificate(self):
         server = self.server(self.certificate, self.ca, "need")
         options = ["-s", server.secure, "--tls-ca", self.ca]
-        self.fails(3, "it may want a client certificate: --tls-cert", *options, "4lw", "srvr")
-        self.assertIn("\nMode: standalone\n", self.works(*options, "--tls-cert", self.client, "4lw", "srvr"))
+        self.fails(3, "it may want a client certificate: --tls-cert", *options, *ASK, "srvr")
+        self.assertIn("\nMode: standalone\n", self.works(*options, "--tls-cert", self.client, *ASK, "srvr"))
 
     def test_what_is_wrong_is_said_once(self):
         """As for sessions, in bounded time."""
@@ -62,12 +62,12 @@ class TlsWords(TlsCase):
                 (named, ["--tls-ca", self.ca], "TLS: the server's certificate is not for 127.0.0.1, but for zookeeper.example"),
                 (self.right.address, ["--tls-ca", self.ca], "TLS: the server hangs up during the handshake; is this its TLS port?")):
             with self.subTest(expected=expected):
-                err = self.fails(3, f"{server}: {expected}", "-s", server, *options, "4lw", "ruok")
+                err = self.fails(3, f"{server}: {expected}", "-s", server, *options, *ASK, "ruok")
                 self.assertEqual(1, err.count("TLS:"), err)
-                status, out, err, _ = self.zksh("-s", server, *options, "health")
+                status, out, err, _ = self.zksh("-s", server, *options, "health", "-t", "30s")
                 self.assertEqual(3, status, err)
                 self.assertIn(expected, out + err)
-        self.assertEqual("imok\n", self.works("-s", named, "--tls-no-verify", "4lw", "ruok"))
+        self.assertEqual("imok\n", self.works("-s", named, "--tls-no-verify", *ASK, "ruok"))
 
     def test_no_word_is_sent_without_tls(self):
         heard = []
@@ -93,7 +93,7 @@ class TlsWords(TlsCase):
     def test_a_large_answer(self):
         text = "".join(f"zk_{i}\t{i}\n" for i in range(300_000))
         server = self.answering({"mntr": text})
-        self.assertEqual(text, self.works("-s", server.address, "--tls-ca", self.ca, "4lw", "mntr"))
+        self.assertEqual(text, self.works("-s", server.address, "--tls-ca", self.ca, *ASK, "mntr"))
 
     def test_an_answer_that_somebody_cut_off(self):
         """A connection that ends without TLS's own end may hide the rest."""
@@ -101,7 +101,7 @@ class TlsWords(TlsCase):
             connection.read(4)
             connection.send(b"zk_a\t1\n")
         with BrokenServer(behave, self.context()) as server:
-            self.fails(3, "the connection broke in the middle of its answer", "-s", server.address, "--tls-ca", self.ca, "4lw", "mntr")
+            self.fails(3, "the connection broke in the middle of its answer", "-s", server.address, "--tls-ca", self.ca, *ASK, "mntr")
 
     def test_members_are_found(self):
         """All have the same port for TLS; those that the configuration names are for plain connections."""
@@ -110,7 +110,7 @@ class TlsWords(TlsCase):
         there = self.enterContext(BrokenServer(lambda c: self.tell(c), self.context(os.path.join(self.directory, "members.pem")),
                                                at=("127.0.0.2", port)))
         self.conf = CONF.format(port) + "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:1\nserver.2=127.0.0.2:2888:3888:participant;2\n"
-        out = self.works("-s", here.address, "--tls-ca", self.ca, "-o", "plain", "4lw", "ruok")
+        out = self.works("-s", here.address, "--tls-ca", self.ca, "-o", "plain", *ASK, "ruok")
         self.assertEqual([f"{here.address}\timok", f"{there.address}\timok"], out.splitlines())
 
     def tell(self, connection):
@@ -168,22 +168,22 @@ class AdminServers(TlsCase):
     def test_with_tls_alone(self):
         options, port = self.serves(**{"admin.portUnification": "true", "admin.forceHttps": "true"})
         for where in (str(port), f"https://:{port}", f"https://127.0.0.1:{port}/"):
-            self.assertEqual("imok", self.works(*options, where, *RUOK).strip())
-        self.fails(1, f"(127.0.0.1:{port}: it does not speak plain HTTP;", *options, f"http://:{port}", *RUOK)
+            self.assertEqual("imok", self.works(*options, where, *ASK, "ruok").strip())
+        self.fails(1, f"(127.0.0.1:{port}: it does not speak plain HTTP;", *options, f"http://:{port}", *ASK, "ruok")
         options[3] = Authority(self.directory, "stranger").certificate
-        self.fails(3, "certificate is refused", *options, str(port), *RUOK)
+        self.fails(3, "certificate is refused", *options, str(port), *ASK, "ruok")
 
     def test_without_tls(self):
         options, port = self.serves()
         address = f"127.0.0.1:{port}"
         self.fails(1, f"({address}: TLS: the server does not talk TLS on this port; --admin-server http://{address} asks it without TLS;",
-                   *options, str(port), *RUOK)
+                   *options, str(port), *ASK, "ruok")
         for where in (f"http://:{port}", f"http://{address}/"):
-            self.assertEqual("imok", self.works(*options, where, *RUOK).strip())
+            self.assertEqual("imok", self.works(*options, where, *ASK, "ruok").strip())
 
     def test_tls_that_is_off(self):
         self.fails(2, "admin-server: https:// needs TLS for the servers, too (--tls)", "-s", "127.0.0.1:1", "--admin-server", "https://:8080",
-                   "4lw", "ruok")
+                   *ASK, "ruok")
 
 
 if __name__ == "__main__":
