@@ -66,6 +66,7 @@ class RestoredServers(SessionTest):
             self.assertIsNone(changes.poll())
 
     def test_wiped(self):
+        self.raise_zxid()  # beyond what those who connect first will have written to the new servers
         self.wait_until(self.have_all_seen_it)
         self.replace_data()
         self.znodes.create(self.root)
