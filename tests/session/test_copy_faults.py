@@ -111,16 +111,14 @@ class Restarts(CopyTest):
 class Away(CopyTest):
     """The server is killed and does not come back while the command waits."""
 
-    def slower(self, *arguments):
-        """Longer than mv takes for its copy, also on a busy machine."""
-        return self.start("-t", "2000", *arguments, "--rate", "300")
-
     def test_three_that_give_up(self):
         for top, count in (("/a", 8000), ("/b", 6000), ("/c", 8000)):
             self.fill(count, 1, top)
         file = self.dump_of(8000, "/c", "new")
-        commands = {"cp": self.slower("cp", "-r", "/a", "/a1"), "mv": self.slow("mv", "--in-parts", "/b", "/b1"),
-                    "apply": self.slower("apply", "--prune", file)}
+        # The others take far longer than mv needs to begin to delete.
+        commands = {"cp": self.slow("cp", "-r", "/a", "/a1"),
+                    "mv": self.slow("mv", "--in-parts", "/b", "/b1", rate=2000),
+                    "apply": self.slow("apply", "--prune", file)}
         self.wait_until(lambda: self.number_of_children("/b") < 6000)
         self.server.kill()
         told = {}

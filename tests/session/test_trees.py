@@ -78,7 +78,7 @@ class Trees(SessionTest):
         text = tree_text(seed=6)
         tree = self.write(text)
         for seen in (1, 3000, 9000):
-            process = self.start("apply", "--rate", "4000", tree)
+            process = self.start("apply", "--rate", "2000", tree)
             self.wait_created(text, seen)
             process.send_signal(signal.SIGKILL)
             process.wait()

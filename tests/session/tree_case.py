@@ -70,12 +70,12 @@ class TreeTest(SessionTest):
         return self.stat_number(path, 56)
 
     def lasting(self, *arguments, **how):
-        """It takes two seconds for 20 000 nodes; so long a session outlasts a server that starts slowly."""
-        return self.start("-t", "60000", *arguments, "--rate", "10000", **how)
+        """It takes five seconds for 20 000 nodes; so long a session outlasts a server that starts slowly."""
+        return self.start("-t", "60000", *arguments, "--rate", "4000", **how)
 
-    def slow(self, *arguments, **how):
-        """It takes six seconds for 12 000 nodes."""
-        return self.start("-t", "2000", *arguments, "--rate", "2000", **how)
+    def slow(self, *arguments, rate=500, **how):
+        """It takes 24 seconds for 12 000 nodes."""
+        return self.start("-t", "2000", *arguments, "--rate", str(rate), **how)
 
     def ended(self, process, text=b""):
         """Status, the rest of stdout after `text`, and stderr."""
