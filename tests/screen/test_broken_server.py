@@ -8,6 +8,9 @@ from shell_case import ZKSH, ShellTest
 from broken_server import BrokenServer
 
 
+SESSION = 600_000  # ms: nothing ends because a busy machine took long
+
+
 class BrokenServerTest(ShellTest):
     @classmethod
     def setUpClass(cls):
@@ -19,7 +22,7 @@ class BrokenServerTest(ShellTest):
     def prompted(self, behave, state="CONNECTED"):
         """zksh below a shell that shows the terminal's modes behind it, at its first prompt."""
         self.connect = self.enterContext(BrokenServer(behave)).address
-        screen = self.screen_of(["sh", "-c", f"trap : INT; {ZKSH} -s {self.connect} -t 30000 --connect-timeout 1s; echo status $?; stty -a; "
+        screen = self.screen_of(["sh", "-c", f"trap : INT; {ZKSH} -s {self.connect} -t {SESSION} --connect-timeout 1s; echo status $?; stty -a; "
                                              "read line; echo got $line"], width=110)
         self.wait_prompt(screen, 0, state)
         return screen
@@ -32,10 +35,10 @@ class BrokenServerTest(ShellTest):
         screen.wait_for("got a line")
 
     def test_ctrl_c_ends_what_is_not_answered(self):
-        screen = self.prompted(lambda c: (c.greet(timeout=30000), c.stay()))
+        screen = self.prompted(lambda c: (c.greet(timeout=SESSION), c.stay()))
         for number, line in enumerate(("get /a", "ls /", "create /a x")):
             screen.type(line + "\n")
-            screen.wait_for(lambda s, line=line: s.lines()[-1] == "" or s.lines()[-1].endswith(line))
+            screen.wait_for(f"{number}] {line}")
             screen.keys("C-c")
             self.wait_prompt(screen, number + 1)
         self.check_given_back(screen)
@@ -44,7 +47,7 @@ class BrokenServerTest(ShellTest):
         greeted = []
 
         def behave(c):
-            c.greet(timeout=30000)
+            c.greet(timeout=SESSION)
             greeted.append(c)
             c.request()
             c.send(struct.pack(">i", 2**31 - 1))
