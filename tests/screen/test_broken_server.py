@@ -1,4 +1,5 @@
 """At the prompt with a broken server: the line stays, Ctrl-C ends what hangs, and the terminal is restored."""
+import socket
 import struct
 import tempfile
 import unittest
@@ -55,7 +56,7 @@ class BrokenServerTest(ShellTest):
         screen = self.prompted(behave)
         screen.type("get /half")
         screen.wait_for("get /half")
-        greeted[0].link.close()
+        greeted[0].link.shutdown(socket.SHUT_RDWR)
         screen.wait_for(lambda s: len(greeted) >= 2 and s.lines()[-1] == self.prompt(0) + " get /half")
         screen.keys("C-u")
         self.wait_prompt(screen, 0)
