@@ -17,7 +17,7 @@ def without_status(line):
 
 class ShellTest(ServerTest):
     # Sessions may be as short as a second, and may outlive a slow test.
-    config = {"tickTime": "500", "maxSessionTimeout": "60000"}
+    config = {"tickTime": "500", "maxSessionTimeout": "600000"}
 
     def environment(self):
         # A prompt that does not tell the last status: most tests know where a line ends, and not how.

@@ -174,7 +174,7 @@ class LongWork(ShellTest):
 
     def setUp(self):
         super().setUp()
-        subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "3000", "/tree"], check=True, capture_output=True)
+        subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "1500", "/tree"], check=True, capture_output=True)
 
     def test_find_and_grep_without_a_hit(self):
         self.assert_counts("find", "/tree", "-name", "none", "--rate", "300")
@@ -190,9 +190,9 @@ class LongWork(ShellTest):
             self.wait_prompt(screen, 1, server=address)
 
     def test_differences_and_dumps_stand_alone(self):
-        subprocess.run([ZKSH, "-s", self.connect, "-c", "fill -n 3000 /other; set /other/n0002999 x"], check=True, capture_output=True)
+        subprocess.run([ZKSH, "-s", self.connect, "-c", "fill -n 1500 /other; set /other/n0001499 x"], check=True, capture_output=True)
         screen = self.start()
-        for number, (line, first) in enumerate((("diff /tree /other", "! /n0002999"), ("dump /tree", "zksh-tree"))):
+        for number, (line, first) in enumerate((("diff /tree /other", "! /n0001499"), ("dump /tree", "zksh-tree"))):
             screen.type(line + " --rate 300\n")
             screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
             self.wait_prompt(screen, number + 1)
@@ -201,10 +201,10 @@ class LongWork(ShellTest):
 
     def test_hits_stand_alone(self):
         screen = self.start()
-        screen.type("find /tree -name 'n00029*' --rate 300\n")
+        screen.type("find /tree -name 'n00014*' --rate 300\n")
         screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
         self.wait_prompt(screen, 1)
-        self.assertEqual(screen.lines()[-3:-1], ["/tree/n0002998", "/tree/n0002999"])
+        self.assertEqual(screen.lines()[-3:-1], ["/tree/n0001498", "/tree/n0001499"])
 
 
 class Pager(OutputTest):

@@ -23,7 +23,7 @@ def fetched(version):
 
 class SessionTest(ServerTest):
     # Sessions may be as short as a second, and may outlive a slow test.
-    config = {"tickTime": "500", "maxSessionTimeout": "60000", "clientPortAddress": "::"}
+    config = {"tickTime": "500", "maxSessionTimeout": "600000", "clientPortAddress": "::"}
 
     def start(self, *arguments, server=None, more_environment=None, **how):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -26,10 +26,11 @@ OPEN_ACL = struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyon
 
 
 class Znodes:
-    """A session of its own; `with` closes it. Blocking, one request at a time. It sends no heartbeats: when
-    nothing was asked for long, another session goes on, without the ephemerals and watches of the first."""
+    """A session of its own; `with` closes it. Blocking, one request at a time. It sends no heartbeats: when nothing was
+    asked for half the session timeout, which the server may have made shorter, another session goes on, without the
+    ephemerals and watches of the first."""
 
-    def __init__(self, address, timeout=30.0, session_timeout=30000):
+    def __init__(self, address, timeout=30.0, session_timeout=600_000):
         self._address, self._timeout, self._session_timeout = address, timeout, session_timeout
         self._connect()
 
