@@ -9,6 +9,7 @@ A started fixture ends with `stop`, or when the process that started it (ctest) 
 """
 import argparse
 import ctypes
+import fcntl
 import glob
 import os
 import random
@@ -251,7 +252,20 @@ def guard(server, state, ready, owner):
             os.unlink(state)
 
 
+def locked(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def start_fixture(args):
+    # The guardian holds it as long as it lives, so the server of a run that was killed may be about to end.
+    lock = open(args.state + ".lock", "w", encoding="utf-8")
+    if not comes_true(lambda: locked(lock), 10):
+        print(f"another run of the tests is under way: it holds {lock.name}", file=sys.stderr)
+        return 1
     # A fixture of a run that was killed may have left its file, but not its server.
     if os.path.exists(args.state):
         os.unlink(args.state)

@@ -48,6 +48,20 @@ class ServerFixture(unittest.TestCase):
                 owner.communicate()
             wait_until(lambda: not is_running(server) and not os.path.exists(state))
 
+    def test_a_second_run_does_not_take_the_server_of_the_first(self):
+        with tempfile.TemporaryDirectory() as directory:
+            state = os.path.join(directory, "state")
+            start = [PYTHON, SERVER, "start", "--state", state]
+            subprocess.run(start, check=True)
+            first = pathlib.Path(state).read_text(encoding="utf-8")
+            second = subprocess.run(start, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual((second.returncode, second.stderr),
+                             (1, f"another run of the tests is under way: it holds {state}.lock\n"))
+            self.assertEqual(pathlib.Path(state).read_text(encoding="utf-8"), first)
+            subprocess.run([PYTHON, SERVER, "stop", "--state", state], check=True)
+            subprocess.run(start, check=True)
+            subprocess.run([PYTHON, SERVER, "stop", "--state", state], check=True)
+
     def test_a_server_is_killed_with_its_guardian(self):
         with tempfile.TemporaryDirectory() as directory:
             state = os.path.join(directory, "state")
