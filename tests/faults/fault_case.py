@@ -33,7 +33,7 @@ class LockCase(unittest.TestCase):
         cls.network = cls.enterClassContext(Network())
 
     def setUp(self):
-        self.running = []
+        self.running, self.started = [], []
         self.addCleanup(self.end_all)
 
     def end_all(self):
@@ -44,7 +44,8 @@ class LockCase(unittest.TestCase):
 
     def eventually(self, state, what):
         if not comes_true(state, PATIENCE):
-            self.fail(f"not in time: {what}; {self.said(what.partition(' ')[0])}")
+            said = "".join(f"\n-- {who} said:\n{self.said(who)}" for who in self.started)
+            self.fail(f"not in time: {what}{said}")
 
     def start(self, who, server, session, words, program="stubborn", claims=(), seconds=LONG):
         """A zksh whose only server has this address, with a program that stamps."""
@@ -54,6 +55,7 @@ class LockCase(unittest.TestCase):
                  *words, "--", *self.ledger.program(who, seconds, program, claims)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
         self.running.append(process)
+        self.started.append(who)
         return process
 
     def said(self, who):
