@@ -18,9 +18,6 @@ class CopyTest(TreeTest):
         self.assertEqual((status, err), (0, ""))
         return out.splitlines()[1:]
 
-    def lasting_seconds(self, *arguments):
-        return self.start("-t", "60000", *arguments, "--rate", str(NODES // 3))
-
     def dump_of(self, count, top, value):
         """A file as `dump` writes it, of `fill`'s tree with other values."""
         lines = [f'{path[len("/tree"):] or "/"}\tpersistent\tworld:anyone:cdrwa\t"{value}"'
@@ -70,7 +67,7 @@ class Races(CopyTest):
 class Restarts(CopyTest):
     def test_cp(self):
         paths = self.fill(NODES, DEPTH)
-        process = self.lasting_seconds("cp", "-r", "/tree", "/copy")
+        process = self.lasting("cp", "-r", "/tree", "/copy", rate=NODES // 3)
         self.wait_node(paths[NODES // 4].replace("/tree", "/copy"))
         self.restart(process)
         self.assertEqual(self.ended(process), (0, "", RECONNECTED))
@@ -79,7 +76,7 @@ class Restarts(CopyTest):
     def test_mv_that_copies(self):
         paths = self.fill(NODES, DEPTH)
         before = self.dumped("/tree")
-        process = self.lasting_seconds("mv", "--in-parts", "/tree", "/moved")
+        process = self.lasting("mv", "--in-parts", "/tree", "/moved", rate=NODES // 3)
         self.wait_node(paths[NODES // 4].replace("/tree", "/moved"))
         self.restart(process)
         self.assertEqual(self.ended(process), (0, "", RECONNECTED))
@@ -88,7 +85,7 @@ class Restarts(CopyTest):
     def test_mv_that_removes(self):
         paths = self.fill(NODES, DEPTH)
         before = self.dumped("/tree")
-        process = self.lasting_seconds("mv", "--in-parts", "/tree", "/moved")
+        process = self.lasting("mv", "--in-parts", "/tree", "/moved", rate=NODES // 3)
         self.wait_node(paths[-1], there=False)
         self.restart(process)
         self.assertEqual(self.ended(process), (0, "", RECONNECTED))
@@ -99,7 +96,7 @@ class Restarts(CopyTest):
         self.fill(NODES // 4, 1, "/tree")
         self.fill(NODES // 4, 1, "/tree/z")
         file = self.dump_of(NODES // 2, "/tree", "new")
-        process = self.lasting_seconds("apply", "--prune", "--yes", file)
+        process = self.lasting("apply", "--prune", "--yes", file, rate=NODES // 3)
         self.wait_node(f"/tree/n{NODES // 2 - NODES // 8:07}")
         self.restart(process)
         self.assertEqual(self.ended(process),

@@ -69,9 +69,9 @@ class TreeTest(SessionTest):
     def number_of_children(self, path):
         return self.stat_number(path, 56)
 
-    def lasting(self, *arguments, **how):
+    def lasting(self, *arguments, rate=4000, **how):
         """It takes five seconds for 20 000 nodes; so long a session outlasts a server that starts slowly."""
-        return self.start("-t", "60000", *arguments, "--rate", "4000", **how)
+        return self.start("-t", "60000", *arguments, "--rate", str(rate), **how)
 
     def slow(self, *arguments, rate=500, **how):
         """It takes 24 seconds for 12 000 nodes."""
