@@ -67,7 +67,7 @@ class Newer(SessionTest):
             self.assertEqual([watches for _, _, watches in recorder.of(GET)], [0])
 
     def test_what_an_ill_server_did_not_say_is_asked_again(self):
-        """It is asked at each attempt to connect, and says nothing, until it is well."""
+        """At each attempt to connect, and a while after it has said nothing, until it is well."""
         first, second = Recorder("3.9.3"), Recorder("3.9.3")
         second.is_ill = True
         with BrokenServer(second) as later:
@@ -78,8 +78,11 @@ class Newer(SessionTest):
             self.wait_until(lambda: second.words >= 9)
             second.is_ill = False
             self.wait_until(lambda: b"reconnected" in session.stderr.readline())
-            self.send(session, READS.encode())
-            self.wait_until(lambda: second.of(MULTI_READ))
+
+            def reads_together():
+                self.send(session, READS.encode())
+                return second.of(MULTI_READ)
+            self.wait_until(reads_together)
 
     def test_a_server_gets_what_it_has(self):
         """However the session moves between two versions."""
