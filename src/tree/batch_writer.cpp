@@ -174,37 +174,31 @@ void BatchWriter::send(std::vector<Write> writes, std::size_t bytes) {
     client_.await(client_.start_probe_newer(), stop_);
   in_flight_ += writes.size();
   bytes_in_flight_ += bytes;
-  auto sent = start(std::move(writes));
-  sent.bytes = bytes;
-  sent.in_flight = in_flight_;
-  sent.at = Clock::now();
-  sent_.push_back(std::move(sent));
+  auto answer = start(writes);
+  sent_.push_back({.writes = std::move(writes),
+                   .bytes = bytes,
+                   .in_flight = in_flight_,
+                   .at = Clock::now(),
+                   .answer = std::move(answer)});
 }
 
-BatchWriter::Sent BatchWriter::start(std::vector<Write> writes) {
-  Sent sent;
-  const auto* const create = std::get_if<CreateOp>(writes.data());
-  const auto* const acl = std::get_if<SetAclOp>(writes.data());
-  if (create && writes.size() == 1) {
-    sent.answer = client_.start_create(*create);
-  } else if (acl) {
-    sent.answer = client_.start_set_acl(acl->path, acl->acl, acl->version);
-  } else {
-    sent.answer = client_.start_multi(mapped(writes, as_op));
-  }
-  sent.writes = std::move(writes);
-  return sent;
+BatchWriter::PendingAnswer BatchWriter::start(std::span<const Write> writes) {
+  const auto* const create = std::get_if<CreateOp>(&writes.front());
+  if (create && writes.size() == 1) return client_.start_create(*create);
+  if (const auto* const acl = std::get_if<SetAclOp>(&writes.front()))
+    return client_.start_set_acl(acl->path, acl->acl, acl->version);
+  return client_.start_multi(mapped(writes, as_op));
 }
 
-BatchWriter::Reply BatchWriter::await(Sent& sent) {
-  const auto* const transaction = std::get_if<Pending<std::vector<OpResult>>>(&sent.answer);
+BatchWriter::Reply BatchWriter::await(const PendingAnswer& answer) {
+  const auto* const transaction = std::get_if<Pending<std::vector<OpResult>>>(&answer);
   if (!transaction)
     return std::visit(
         [&](const auto& pending) -> Reply {
           auto outcome = client_.await(pending, stop_);
           return {.code = outcome.code, .culprit = std::move(outcome.culprit)};
         },
-        sent.answer);
+        answer);
   auto outcome = client_.await(*transaction, stop_);
   const auto failed = std::ranges::find_if(
       outcome.value, [&](const OpResult& one) { return one.code == outcome.code; });
@@ -236,7 +230,7 @@ void BatchWriter::report(const Write& write, const Written& result) {
 }
 
 void BatchWriter::settle(Sent sent) {
-  const auto reply = await(sent);
+  const auto reply = await(sent.answer);
   const bool lost = is_connection_failure(reply.code);
   // A write that overtook another may have failed only because of that.
   const bool misjudged = sent.overtook && reply.code != code::ok;
@@ -248,7 +242,7 @@ void BatchWriter::settle(Sent sent) {
 
 /// Reports the writes; returns false, and reports none, if a transaction failed because of one of
 /// them.
-bool BatchWriter::conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before) {
+bool BatchWriter::conclude(std::span<const Write> writes, const Reply& reply, bool sent_before) {
   // A connection that breaks at every request must not renew the time to wait for it.
   if (!is_connection_failure(reply.code)) last_answer_ = Clock::now();
   if (reply.code != code::ok && reply.failed && writes.size() > 1) return false;
@@ -268,16 +262,15 @@ void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
     const auto count = parts.front();
     parts.pop_front();
     if (count == 0) continue;
-    const auto end = writes.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto part = std::span(writes).first(count);
     pace_.take(count, stop_);
-    auto sent = start({writes.begin(), end});
-    const auto reply = await(sent);
+    const auto reply = await(start(part));
     if (is_connection_failure(reply.code)) {
       report_lost(writes, count);
       return send_alone(std::move(writes), true);
     }
-    if (conclude(sent.writes, reply, sent_before)) {
-      writes.erase(writes.begin(), end);
+    if (conclude(part, reply, sent_before)) {
+      writes.erase(writes.begin(), writes.begin() + static_cast<std::ptrdiff_t>(count));
       continue;
     }
     ++failures;
@@ -286,39 +279,50 @@ void BatchWriter::send_again(std::vector<Write> writes, bool sent_before) {
   send_alone(std::move(writes), sent_before);
 }
 
-/// Sends each in a request of its own, without waiting in between.
+/// Sends each in a request of its own, without waiting in between. Servers close the connection
+/// when a request is too large, and those behind it are lost with it. So after a loss, the first
+/// goes with nothing else under way, then two, then four.
 void BatchWriter::send_alone(std::vector<Write> writes, bool sent_before) {
-  if (writes.empty()) return;
-  if (sent_before) await_reconnection(client_, path_of(writes.front()), last_answer_, stop_);
-  std::vector<Sent> sent;
-  sent.reserve(writes.size());
-  for (auto& write : writes) {
-    pace_.take(1, stop_);
-    std::vector<Write> alone;
-    alone.push_back(std::move(write));
-    sent.push_back(start(std::move(alone)));
-  }
-  for (auto& one : sent) {
-    auto reply = await(one);
-    if (is_connection_failure(reply.code)) reply = insist(one);
-    conclude(one.writes, reply, sent_before || one.sent_before);
+  constexpr int tries = 2;
+  std::vector<Single> singles;
+  singles.reserve(writes.size());
+  for (auto& write : writes)
+    singles.push_back({.write = std::move(write), .sent_before = sent_before});
+  std::span<Single> left = singles;
+  int losses = 0;  // of the first, with nothing else under way
+  bool is_lost = sent_before;
+  for (std::size_t together = left.size(); !left.empty(); together = is_lost ? 1 : 2 * together) {
+    if (is_lost) await_reconnection(client_, path_of(left.front().write), last_answer_, stop_);
+    const auto some = left.first(std::min(together, left.size()));
+    is_lost = send_singles(some, some.size() == 1 && losses + 1 == tries);
+    losses = is_lost && some.size() == 1 ? losses + 1 : 0;
+    for (; !left.empty() && left.front().reply; left = left.subspan(1), losses = 0) {
+      auto& done = left.front();
+      conclude({&done.write, 1}, *done.reply, done.sent_before);
+    }
   }
 }
 
-/// Sends a single lost write again. If it is lost every time, it may be the cause: servers close
-/// the connection when a request is too large.
-BatchWriter::Reply BatchWriter::insist(Sent& sent) {
-  constexpr int tries = 2;
-  Reply reply{.code = code::connection_loss};
-  sent.sent_before = true;
-  if (!can_be_sent_again(sent.writes.front())) return reply;
-  for (int i = 0; i < tries && is_connection_failure(reply.code); ++i) {
-    await_reconnection(client_, path_of(sent.writes.front()), last_answer_, stop_);
-    sent = start(std::move(sent.writes));
-    sent.sent_before = true;
-    reply = await(sent);
+/// Sends those that have no reply, and sets the replies that are to be reported. Returns whether
+/// one was lost.
+bool BatchWriter::send_singles(std::span<Single> singles, bool is_last_try) {
+  for (auto& one : singles) {
+    if (one.reply) continue;
+    pace_.take(1, stop_);
+    one.answer = start({&one.write, 1});
   }
-  return reply;
+  bool is_lost = false;
+  for (auto& one : singles) {
+    if (one.reply) continue;
+    const auto reply = await(one.answer);
+    const bool no_answer = is_connection_failure(reply.code);
+    is_lost = is_lost || no_answer;
+    one.sent_before = one.sent_before || no_answer;
+    const bool is_final = is_last_try || (no_answer && !can_be_sent_again(one.write));
+    // A write that overtook a lost one may have failed only because of that.
+    if (!is_lost || reply.code == code::ok || is_final) one.reply = reply;
+  }
+  return is_lost;
 }
 
 /// Removes those of the first writes that must not be sent twice, and reports their outcome as

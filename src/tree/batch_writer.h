@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -50,9 +51,10 @@ bool already_done(Client& client, const Write& write, int refusal, const std::st
 /// is sent again without the operation that failed. What no transaction can do (ACLs, containers,
 /// TTLs) is sent alone, in order.
 ///
-/// After a lost connection, writes without an answer are sent again, up to three times each. That
-/// is safe for all but sequential nodes, which are reported as lost (connection_loss); whether they
-/// exist is not known.
+/// After a lost connection, writes without an answer are sent again, at last each in a request of
+/// its own, until one is lost twice with nothing else under way: it may be the cause. That is safe
+/// for all but sequential nodes, which are reported as lost (connection_loss); whether they exist
+/// is not known.
 ///
 /// Used on one thread. Blocks; throws Cancelled on a stop, ZkError if the connection does not come
 /// back. Whether writes still in flight (in_flight) are done is then unknown.
@@ -86,14 +88,20 @@ class BatchWriter {
     std::size_t in_flight = 0;  ///< writes, with these
     Clock::time_point at{};     ///< when they were sent
     PendingAnswer answer{};
-    bool sent_before = false;  ///< for a single write
-    bool overtook = false;     ///< reached the servers before a write that should have come first
+    bool overtook = false;  ///< reached the servers before a write that should have come first
   };
   struct Reply {
     int code = code::ok;
     /// Index of the write with the code; nullopt: not known which it is.
     std::optional<std::size_t> failed{};
     std::string culprit{};
+  };
+  /// A write in a request of its own.
+  struct Single {
+    Write write;
+    bool sent_before = false;
+    PendingAnswer answer{};
+    std::optional<Reply> reply{};  ///< to be reported
   };
 
   /// nullopt: it has not arrived.
@@ -103,14 +111,14 @@ class BatchWriter {
   bool last_was_lost() const;
   void send(std::vector<Write> writes, std::size_t bytes);
   void send_collected();
-  Sent start(std::vector<Write> writes);
+  PendingAnswer start(std::span<const Write> writes);
   void take_answers();
-  Reply await(Sent& sent);
+  Reply await(const PendingAnswer& answer);
   void settle(Sent sent);
-  bool conclude(const std::vector<Write>& writes, const Reply& reply, bool sent_before);
+  bool conclude(std::span<const Write> writes, const Reply& reply, bool sent_before);
   void send_again(std::vector<Write> writes, bool sent_before);
   void send_alone(std::vector<Write> writes, bool sent_before);
-  Reply insist(Sent& sent);
+  bool send_singles(std::span<Single> singles, bool is_last_try);
   void report_lost(std::vector<Write>& writes, std::size_t count);
   void report(const Write& write, const Written& result);
 

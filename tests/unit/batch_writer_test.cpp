@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace zksh {
 namespace {
 
@@ -141,6 +143,39 @@ TEST_F(BatchWriterTest, OneThatIsLostAgainAndAgainIsGivenUp) {
     client.fail_request(number, FakeClient::When::BeforeItIsApplied);
   EXPECT_THAT(write(client, {create("/t/a")}), ElementsAre("/t/a -4*"));
   EXPECT_THAT(children(), IsEmpty());
+}
+
+TEST_F(BatchWriterTest, WhatIsSentAloneAndFailsBehindALostOneIsTriedAgainAfterIt) {
+  for (std::size_t number = 1; number <= 3; ++number)
+    client.fail_request(number, FakeClient::When::BeforeItIsApplied);
+  EXPECT_THAT(write(client, {create("/t/p"), create("/t/p/x"), create("/t/q")}),
+              ElementsAre("/t/p 0*", "/t/p/x 0*", "/t/q 0*"));
+}
+
+TEST_F(BatchWriterTest, AfterLossesMoreAndMoreAreUnderWay) {
+  constexpr std::size_t count = 20;
+  std::vector<Write> writes;
+  writes.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) writes.push_back(create("/t/" + std::to_string(i)));
+  // Two transactions, and each by itself.
+  for (std::size_t number = 1; number <= 2 + count; ++number)
+    client.fail_request(number, FakeClient::When::BeforeItIsApplied);
+  auto expected = client.requests() + 2 + count;
+  client.before_request(3 + count, [&] { client.hold_back(); });
+  const auto until = Clock::now() + std::chrono::seconds(30);
+  std::thread server([&] {
+    for (const std::size_t together : {1, 2, 4, 8, 5}) {
+      expected += together;
+      while (client.requests() < expected && Clock::now() < until) std::this_thread::yield();
+      EXPECT_EQ(client.requests(), expected);
+      for (std::size_t i = 0; i < together; ++i)
+        while (!client.deliver() && Clock::now() < until) std::this_thread::yield();
+    }
+    client.deliver_all();
+  });
+  EXPECT_EQ(write(client, writes).size(), count);
+  server.join();
+  EXPECT_EQ(children().size(), count);
 }
 
 }  // namespace
