@@ -122,7 +122,7 @@ std::vector<RecipeKind> recipes_of(const Args& a) {
 void make_parent(Context& cx, const ContentionPlan& plan) {
   const std::string parent(parent_path(plan.request.path()));
   if (parent == "/") return;
-  Fiber fiber(cx.client.monitor());
+  Fiber fiber(cx.monitor());
   const RecipeReport report;
   RecipeRequests requests(cx.client, fiber, report);
   requests.set_deadline(Clock::now() + plan.patience);

@@ -6,7 +6,7 @@
 #include "command/report.h"
 #include "command/work.h"
 #include "config/settings.h"
-#include "node/listing.h"
+#include "node/node_failures.h"
 #include "node/node_json.h"
 #include "node/quota.h"
 #include "tree/extent.h"

@@ -35,13 +35,13 @@ std::optional<Node> read_node(Context& cx, const std::string& path) {
 /// Prints a unified diff of two texts to stdout.
 void show_diff(Context& cx, const std::string& path, const std::string& now,
                const std::string& yours) {
-  const ScratchDirectory directory(cx.client.monitor(), "zksh-edit");
+  const ScratchDirectory directory(cx.monitor(), "zksh-edit");
   const std::string old_file = directory.path() / "now";
   const std::string new_file = directory.path() / "yours";
   write_private_file(old_file, now);
   write_private_file(new_file, yours);
   std::string diff;
-  run_piped(cx.client.monitor(),
+  run_piped(cx.monitor(),
             {.words = {"diff", "-u", "--label", path + " (now)", "--label", path + " (yours)",
                        old_file, new_file},
              .out = [&](std::string_view bytes) { diff += bytes; }},
@@ -135,7 +135,7 @@ int run(Context& cx, const Args& a) {
   // Do not let the user edit what would be discarded.
   if (cx.rehearsal) return save(cx, path, before, old_value);
   if (!is_text(old_value)) warn_of_bytes(cx, path, old_value.size());
-  const auto file = edit_text({.monitor = cx.client.monitor(),
+  const auto file = edit_text({.monitor = cx.monitor(),
                                .signals = cx.services.signals,
                                .out = cx.out,
                                .stop = cx.stop,

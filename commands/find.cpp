@@ -7,7 +7,7 @@
 #include "command/questions.h"
 #include "command/work.h"
 #include "config/settings.h"
-#include "node/listing.h"
+#include "node/node_failures.h"
 #include "node/node_json.h"
 #include "tree/batch_writer.h"
 #include "tree/node_filter.h"

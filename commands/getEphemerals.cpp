@@ -1,6 +1,7 @@
 // getEphemerals: list the ephemeral nodes of this session.
 #include "base/java.h"
 #include "base/mapped.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "config/settings.h"
 #include "node/node_json.h"

@@ -2,7 +2,6 @@
 #include "ensemble/health.h"
 
 #include "base/mapped.h"
-#include "client/client.h"
 #include "command/command.h"
 #include "command/prose.h"
 #include "command/record.h"

@@ -2,6 +2,7 @@
 #include "ensemble/latency.h"
 
 #include "base/time.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/dry_run.h"
 #include "command/record.h"

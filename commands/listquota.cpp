@@ -1,5 +1,4 @@
 // listquota: show a node's quota and its usage.
-#include "client/client.h"
 #include "command/zkcli_style.h"
 #include "node/node_json.h"
 #include "node/quota.h"

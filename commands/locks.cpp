@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "command/command.h"
 #include "command/record.h"
 #include "command/screen.h"
@@ -10,7 +11,7 @@
 #include "lock/picture.h"
 #include "lock/text.h"
 #include "lock/viewer.h"
-#include "node/listing.h"
+#include "node/node_failures.h"
 
 #include <algorithm>
 #include <chrono>

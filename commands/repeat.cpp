@@ -1,6 +1,5 @@
 // repeat: run a command repeatedly.
 #include "base/time.h"
-#include "client/client.h"
 #include "command/command.h"
 
 #include <chrono>
@@ -34,7 +33,7 @@ int run(Context& cx, const Args& a) {
   for (auto begin = Clock::now(); left > 0; begin += every) {
     // Skips times that have passed meanwhile.
     begin = std::max(begin, Clock::now() - every);
-    cx.client.monitor().sleep_until(cx.stop, begin);
+    cx.monitor().sleep_until(cx.stop, begin);
     if (cx.stop.stop_requested()) throw Cancelled();
     const int result = cx.run_other(repeated);
     if (first_failure == status::ok) first_failure = result;

@@ -1,7 +1,6 @@
 // top: show what the servers and their clients are doing, again and again.
 #include "base/number.h"
 #include "base/time.h"
-#include "client/client.h"
 #include "command/command.h"
 #include "command/record.h"
 #include "command/screen.h"
@@ -49,9 +48,9 @@ class Viewer {
   /// Waits until an interval has passed since the last look. Returns false early if the terminal's
   /// size is not `size` any more.
   bool await_turn(TerminalSize size) {
-    const bool resized = cx_.client.monitor().wait_until(
-        cx_.stop, looked_ + interval_,
-        [&](const Monitor::Held&) { return !(terminal_size() == size); });
+    const bool resized =
+        cx_.monitor().wait_until(cx_.stop, looked_ + interval_,
+                                 [&](const Monitor::Held&) { return !(terminal_size() == size); });
     if (cx_.stop.stop_requested()) throw Cancelled();
     return !resized;
   }

@@ -1,6 +1,6 @@
 // touch: create a node, or rewrite its value.
 #include "client/read_ahead.h"
-#include "node/listing.h"
+#include "node/node_failures.h"
 #include "node/node_json.h"
 #include "node/parents.h"
 #include "node/value.h"

@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "base/words.h"
-#include "client/client.h"
 #include "client/node_path.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -235,7 +234,7 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
     constexpr std::chrono::milliseconds between_looks{200};
     printer.flush();
     if (is_reader_gone(cx.out)) return status::signal_base + SIGPIPE;
-    cx.client.monitor().sleep_until(cx.stop, Clock::now() + between_looks);
+    cx.monitor().sleep_until(cx.stop, Clock::now() + between_looks);
     if (cx.stop.stop_requested()) throw Cancelled();
     files.refresh();
   }

@@ -68,7 +68,7 @@ std::string unmet(const Args& a, const NodeState& node) {
 /// before may no longer be true.
 bool is_answered(Context& cx, const std::string& path) {
   constexpr std::chrono::seconds patience{2};
-  const TimeLimit limit(cx.client.monitor(), patience, cx.stop);
+  const TimeLimit limit(cx.monitor(), patience, cx.stop);
   try {
     const auto look = cx.client.await(cx.client.start_exists(path, Watch::none()), limit.stop());
     return !is_connection_failure(look.code);
@@ -82,7 +82,7 @@ bool is_answered(Context& cx, const std::string& path) {
 bool holds_now(Context& cx, const std::string& path, const NodeCondition& condition,
                NodeState& seen) {
   constexpr std::chrono::seconds patience{5};
-  const TimeLimit limit(cx.client.monitor(), patience, cx.stop);
+  const TimeLimit limit(cx.monitor(), patience, cx.stop);
   bool holds = false;
   const auto look = [&](const NodeState& node) {
     holds = condition.holds(node);
@@ -100,7 +100,7 @@ bool holds_now(Context& cx, const std::string& path, const NodeCondition& condit
 /// Whether the condition holds before the time is up.
 bool comes_to_hold(Context& cx, const std::string& path, const NodeCondition& condition,
                    std::optional<std::chrono::milliseconds> time, NodeState& seen) {
-  const TimeLimit limit(cx.client.monitor(), time, cx.stop);
+  const TimeLimit limit(cx.monitor(), time, cx.stop);
   try {
     await_node(cx.client, path, condition, seen, limit.stop());
     return true;

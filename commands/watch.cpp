@@ -3,7 +3,6 @@
 #include "base/process.h"
 #include "base/time.h"
 #include "client/change_stream.h"
-#include "client/client.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "command/screen.h"
@@ -43,7 +42,7 @@ struct Progress {
 };
 
 void run_program(Context& cx, const Args& a, const NodeChange& change, Progress& progress) {
-  const int result = run_piped(cx.client.monitor(),
+  const int result = run_piped(cx.monitor(),
                                {.words = {"/bin/sh", "-c", *a.program},
                                 .environment = change_environment(change),
                                 .input = change_json(change).text() + '\n',
@@ -118,7 +117,7 @@ int run(Context& cx, const Args& a) {
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
   const bool once = time && time->count() == 0;
-  const TimeLimit limit(cx.client.monitor(), once ? std::nullopt : time, cx.stop);
+  const TimeLimit limit(cx.monitor(), once ? std::nullopt : time, cx.stop);
   ChangeStream stream(cx.client, std::move(options));
   Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
   int result = status::ok;

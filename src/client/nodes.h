@@ -151,6 +151,14 @@ struct CheckOp {
   std::int32_t version = -1;  ///< -1: the node exists
 };
 using Op = std::variant<CreateOp, RemoveOp, SetOp, CheckOp>;
+
+/// A write as the user reads it.
+struct WriteDescription {
+  std::string verb;  ///< create, set, delete, set the ACL of, set the quota of, reconfigure
+  std::string path;
+  std::string detail{};   ///< "5 bytes, ephemeral"
+  std::size_t order = 0;  ///< among the writes of a command, as they were begun
+};
 inline const std::string& path_of(const Op& op) {
   return std::visit([](const auto& one) -> const std::string& { return one.path; }, op);
 }

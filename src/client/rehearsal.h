@@ -14,13 +14,6 @@
 
 namespace zksh {
 
-/// A write as the user reads it.
-struct WriteDescription {
-  std::string verb;  ///< create, set, delete, set the ACL of, set the quota of, reconfigure
-  std::string path;
-  std::string detail{};   ///< "5 bytes, ephemeral"
-  std::size_t order = 0;  ///< among the writes of a command, as they were begun
-};
 /// "5 bytes", or "null".
 std::string data_size_text(const Data& data);
 

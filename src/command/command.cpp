@@ -24,6 +24,8 @@ constexpr std::string_view glob_option = "--glob";
 
 }  // namespace
 
+Monitor& Context::monitor() const { return client.monitor(); }
+
 int Context::excused(int status) const { return services.settings.drop_in ? status::ok : status; }
 
 bool Context::can_ask() const {

@@ -105,6 +105,8 @@ struct Context {
   /// Whether Ctrl-Z has done either.
   bool was_suspended() const { return suspension && suspension->done; }
 
+  Monitor& monitor() const;
+
   /// The status for a failure that zkCli reports with status 0: 0 in its place, otherwise `status`.
   int excused(int status) const;
 

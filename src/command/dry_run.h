@@ -1,15 +1,18 @@
 // DryRun: runs a command with --dry-run, which lists its writes instead of sending them.
 #pragma once
 
-#include "client/rehearsal.h"
+#include "base/monitor.h"
+#include "client/nodes.h"
 #include "command/output.h"
 
+#include <memory>
 #include <stop_token>
 #include <vector>
 
 namespace zksh {
 
 class Client;
+class Rehearsal;
 
 /// Prints a line about a write that was not sent.
 void print_rehearsed(Output& out, const WriteDescription& what);
@@ -19,8 +22,11 @@ class DryRun {
  public:
   /// `client` and `out` must outlive it.
   DryRun(Client& client, Output& out, std::stop_token stop);
+  DryRun(const DryRun&) = delete;
+  DryRun& operator=(const DryRun&) = delete;
+  ~DryRun();
 
-  Rehearsal& client() { return rehearsal_; }
+  Rehearsal& client() { return *rehearsal_; }
   /// Discards the command's own output, which would not be true.
   Output& silence() { return silence_; }
   /// Prints what would have been written, one line per write.
@@ -30,7 +36,7 @@ class DryRun {
   Output& out_;
   Output silence_;
   Guarded<std::vector<WriteDescription>> notes_;
-  Rehearsal rehearsal_;
+  std::unique_ptr<Rehearsal> rehearsal_;
 };
 
 }  // namespace zksh

@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "client/client.h"
 
 #include <fmt/core.h>
 

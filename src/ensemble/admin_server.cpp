@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "client/client.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "client/client.h"
 #include "ensemble/health.h"
 #include "ensemble/server_poller.h"
 

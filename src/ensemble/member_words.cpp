@@ -3,7 +3,6 @@
 
 #include "base/mapped.h"
 #include "base/number.h"
-#include "client/client.h"
 #include "client/host_addresses.h"
 #include "client/tls.h"
 

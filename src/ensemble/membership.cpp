@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "client/client.h"
 
 #include <fmt/core.h>
 

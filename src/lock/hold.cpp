@@ -35,7 +35,7 @@ namespace {
 /// file, a device or a closed input, which end at once, count only with --hold.
 class InputEnd {
  public:
-  InputEnd(const Context& cx, const LockOptions& options) : monitor_(cx.client.monitor()) {
+  InputEnd(const Context& cx, const LockOptions& options) : monitor_(cx.monitor()) {
     const bool scripted = cx.input == Input::Arguments || cx.input == Input::Text;
     if (!scripted || options.until_signal) return;
     struct stat info {};
@@ -117,9 +117,7 @@ Fd credentials_script(Client& client) {
 class DetachedHolder {
  public:
   DetachedHolder(Context& cx, const std::vector<std::string>& command)
-      : cx_(cx),
-        credentials_(credentials_script(cx.client)),
-        sh_(cx.client.monitor(), starting(command)) {
+      : cx_(cx), credentials_(credentials_script(cx.client)), sh_(cx.monitor(), starting(command)) {
     control_.write_end.close();
     out_.write_end.close();
     err_.write_end.close();
@@ -311,7 +309,7 @@ Json holding_json(const Holding& holding) {
 int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   auto& locks = cx.services.locks;
   ScopedLock held_lock(locks, lock);
-  auto& monitor = cx.client.monitor();
+  auto& monitor = cx.monitor();
   const auto until = options.hold_for ? Clock::now() + *options.hold_for : Clock::time_point::max();
   const auto holding = lock.status().holding;
   // If the lock is lost or revoked meanwhile, that is handled below.

@@ -1,7 +1,6 @@
 // PastLocks: who held a lock, who waited for it and how it ended, by the transaction logs alone.
 #include "lock/past_locks.h"
 
-#include "client/client.h"
 #include "client/node_path.h"
 
 #include <algorithm>

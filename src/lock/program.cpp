@@ -113,11 +113,11 @@ class LockedProgram {
             .insisted_on = insisted_on_(held)};
   }
   View view() const {
-    return cx_.client.monitor().with_lock([&](const Monitor::Held& held) { return view(held); });
+    return cx_.monitor().with_lock([&](const Monitor::Held& held) { return view(held); });
   }
   /// Returns false if the lock is lost or unwanted; nothing was started then.
   bool start() {
-    if (o_.token_file && !write_token_file(*o_.token_file, lock_, cx_.client.monitor(), cx_.stop))
+    if (o_.token_file && !write_token_file(*o_.token_file, lock_, cx_.monitor(), cx_.stop))
       return false;
     if (o_.grace && *o_.grace > deadlines_.grace())
       say(fmt::format("warning: --grace is reduced to {}, a sixth of the session timeout",
@@ -151,7 +151,7 @@ class LockedProgram {
       if (early_end() || !await_safety()) return false;
     }
     if (lends) terminal_.was_lent(watchdog_.pid());
-    cx_.client.monitor().with_lock([&](const Monitor::Held& held) {
+    cx_.monitor().with_lock([&](const Monitor::Held& held) {
       started_(held) = true;
       for (const int signal : early_(held)) pass_on(held, signal);
     });
@@ -161,7 +161,7 @@ class LockedProgram {
   /// Blocks until no deadline can come as long as the servers answer (SessionLease), so that a
   /// program is not started only to be ended. Returns false if the lock is lost or unwanted.
   bool await_safety() const {
-    auto& monitor = cx_.client.monitor();
+    auto& monitor = cx_.monitor();
     for (;;) {
       const auto seen = lock_.status().lease.end;
       const bool lasts = on_lost_ == OnLost::Warn || cx_.client.lease_lasts(deadlines_.reserve());
@@ -183,7 +183,7 @@ class LockedProgram {
 
   /// The first signal meant to end the program that came before it ran.
   std::optional<int> early_end() const {
-    return cx_.client.monitor().with_lock([&](const Monitor::Held& held) -> std::optional<int> {
+    return cx_.monitor().with_lock([&](const Monitor::Held& held) -> std::optional<int> {
       const auto& early = early_(held);
       const auto found = std::ranges::find_if(early, ends_program);
       return started_(held) || found == early.end() ? std::nullopt : std::optional(*found);
@@ -252,8 +252,8 @@ class LockedProgram {
       const bool stopped = now.program.stop_signal != 0 && !deadlines_.killed();
       if (stopped && handle_stop(now.program.stop_signal)) continue;
       watchdog_.maintain();
-      cx_.client.monitor().wait_until(stop, next_look(now),
-                                      [&](const Monitor::Held& held) { return view(held) != now; });
+      cx_.monitor().wait_until(stop, next_look(now),
+                               [&](const Monitor::Held& held) { return view(held) != now; });
     }
   }
 
@@ -379,11 +379,10 @@ class LockedProgram {
   void await_verdict() const {
     const auto safe_until = lock_.status().lease.end;
     if (!for_lock_ || !is_doubtful(safe_until)) return;
-    cx_.client.monitor().wait_until({}, wait_until(safe_until) + 1s,
-                                    [&](const Monitor::Held& held) {
-                                      const auto& status = lock_.status(held);
-                                      return status.is_gone() || status.lease.end != safe_until;
-                                    });
+    cx_.monitor().wait_until({}, wait_until(safe_until) + 1s, [&](const Monitor::Held& held) {
+      const auto& status = lock_.status(held);
+      return status.is_gone() || status.lease.end != safe_until;
+    });
   }
 
   /// Waits until the lock was held for the minimum time, or is unwanted.
@@ -396,10 +395,10 @@ class LockedProgram {
       const auto now = view(held);
       return now.revoked || now.unwanted || now.told_to_end || lock_.is_gone(held);
     };
-    if (cx_.client.monitor().with_lock(ends)) return;
+    if (cx_.monitor().with_lock(ends)) return;
     if (!o_.quiet)
       say(fmt::format("{}: held for {} more (--at-least)", lock_.name(), short_time(left)));
-    cx_.client.monitor().wait_until(cx_.stop, until, ends);
+    cx_.monitor().wait_until(cx_.stop, until, ends);
   }
 
   int given_back(int result) {
@@ -489,7 +488,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
     printed = output->redirect(launched);
   // The server answers while the watchdog is started.
   cx.client.ensure_session();
-  return std::make_unique<LockWatchdog>(cx.client.monitor(), std::move(launched));
+  return std::make_unique<LockWatchdog>(cx.monitor(), std::move(launched));
 }
 
 int run_under_lock(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog,

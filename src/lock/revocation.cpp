@@ -80,17 +80,17 @@ bool await_end(Context& cx, const std::string& node, Clock::time_point deadline)
         cx.client.await(cx.client.start_exists(node, Watch::into(mailbox)), cx.stop).code;
     if (found == code::no_auth) return false;
     if (found != code::ok && found != code::no_node) throw ZkError(found, node);
-    const bool event = found == code::ok && cx.client.monitor().wait_until(
-                                                cx.stop, deadline, [&](const Monitor::Held& held) {
-                                                  return !(*mailbox)(held).empty();
-                                                });
+    const bool event = found == code::ok &&
+                       cx.monitor().wait_until(cx.stop, deadline, [&](const Monitor::Held& held) {
+                         return !(*mailbox)(held).empty();
+                       });
     const bool stopped = found == code::ok && cx.stop.stop_requested();
     if (!event || stopped) {  // a watch on a node that is gone waits for its creation
       cx.client.drop_watches(node, mailbox);
       if (stopped) throw Cancelled();
       return found == code::no_node;
     }
-    cx.client.monitor().with_lock([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
+    cx.monitor().with_lock([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
   }
 }
 

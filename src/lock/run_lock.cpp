@@ -94,7 +94,7 @@ class OnceRecord {
   /// Returns false if the lock is gone.
   bool await_connection() {
     const auto gone = [&](const Monitor::Held& held) { return lock_.is_gone(held); };
-    auto& monitor = cx_.client.monitor();
+    auto& monitor = cx_.monitor();
     const bool settled = monitor.wait(cx_.stop, [&](const Monitor::Held& held) {
       return gone(held) || cx_.client.state(held) == SessionState::Connected;
     });
@@ -253,7 +253,7 @@ class LockRun {
 
   /// Connects, within the time limit for the lock.
   void connect() {
-    const TimeLimit limit(cx_.client.monitor(), patience(), cx_.stop);
+    const TimeLimit limit(cx_.monitor(), patience(), cx_.stop);
     const auto& path = request_.paths.front();
     cx_.client.ensure_session();
     // While the server answers: the manager's thread starts, and the user is looked up.
@@ -411,7 +411,7 @@ class LockRun {
   /// Leaves the lock to the shell.
   int keep() {
     try {
-      if (o_.token_file) write_token_file(*o_.token_file, *lock_, cx_.client.monitor(), cx_.stop);
+      if (o_.token_file) write_token_file(*o_.token_file, *lock_, cx_.monitor(), cx_.stop);
     } catch (const Error&) {
       cx_.services.locks.give_back(*lock_);
       throw;

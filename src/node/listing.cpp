@@ -1,4 +1,4 @@
-// Listing: runs a command on several nodes, and prints nodes, values and Stats.
+// Listing: reads the nodes that a command names, and prints nodes, values and Stats.
 #include "node/listing.h"
 
 #include "base/column_table.h"
@@ -6,14 +6,11 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "client/persistent_watches.h"
-#include "command/report.h"
 #include "command/screen.h"
 #include "command/zkcli_style.h"
 #include "config/settings.h"
 #include "ensemble/server_poller.h"
 #include "node/node_json.h"
-#include "node/quota.h"
-#include "node/remedy.h"
 
 #include <fmt/core.h>
 
@@ -21,44 +18,6 @@
 #include <chrono>
 
 namespace zksh {
-
-bool NodeFailures::is_about_one_node(int code) {
-  switch (code) {
-    case code::no_node:
-    case code::no_auth:
-    case code::not_empty:
-    case code::bad_version:
-    case code::node_exists:
-    case code::no_children_for_ephemerals:
-    case code::quota_exceeded:
-      return true;
-    default:
-      return false;
-  }
-}
-
-void NodeFailures::report(const ZkError& error) {
-  report_error(cx_.out, explained(error));
-  note(error.exit_status());
-}
-
-ZkError NodeFailures::explained(const ZkError& error) {
-  if (cx_.input == Input::Pipe) return error;
-  ZkError known =
-      explained_quota(cx_.client, missing_chroot_.explained(cx_.client, error, cx_.stop), cx_.stop);
-  return cx_.input == Input::Terminal ? with_remedy(cx_.client, known, cx_.out.command(), cx_.stop)
-                                      : known;
-}
-
-int each_node(Context& cx, const std::vector<std::string>& paths,
-              const std::function<int(const std::string& path)>& work) {
-  NodeFailures failures(cx);
-  for (const auto& path : paths) {
-    cx.out.set_node(path);
-    failures.during([&] { failures.note(work(path)); });
-  }
-  return failures.first();
-}
 
 void print_heading(Context& cx, const std::string& path, bool& first) {
   cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));

@@ -105,6 +105,8 @@ QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : given_(cli
       throw ZkError(outcome.code, "");
 }
 
+QuotaPlace::~QuotaPlace() = default;
+
 std::string QuotaPlace::whole(const std::string& path) const { return whole_path(chroot_, path); }
 
 std::string QuotaPlace::inside_chroot(const std::string& whole) const {

@@ -47,6 +47,9 @@ class QuotaPlace {
  public:
   /// `client` must outlive this. Blocks; throws ZkError, Cancelled.
   QuotaPlace(Client& client, const std::stop_token& stop);
+  QuotaPlace(const QuotaPlace&) = delete;
+  QuotaPlace& operator=(const QuotaPlace&) = delete;
+  ~QuotaPlace();
 
   /// For the nodes in /zookeeper/quota.
   Client& client() const { return own_ ? *own_ : given_; }

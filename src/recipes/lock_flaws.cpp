@@ -2,7 +2,6 @@
 #include "recipes/lock_flaws.h"
 
 #include "base/text.h"
-#include "client/client.h"
 
 #include <fmt/format.h>
 

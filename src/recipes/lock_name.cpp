@@ -2,7 +2,6 @@
 #include "recipes/lock_name.h"
 
 #include "base/error.h"
-#include "client/client.h"
 
 #include <fmt/format.h>
 

@@ -315,6 +315,8 @@ void LockNodes::removed() {
   asked_ = false;
 }
 
+bool LockNodes::same_session() const { return requests_.client().session_id() == holding_.session; }
+
 void LockNodes::leave_own_node() {
   if (!holding_.nodes.empty() && requests_.own_node() == holding_.nodes.front())
     requests_.set_own_node({});

@@ -68,7 +68,7 @@ class LockNodes {
   const Holding& holding() const { return holding_; }
   /// Whether the nodes may exist: perhaps created, and not taken back.
   bool may_exist() const { return asked_; }
-  bool same_session() const { return requests_.client().session_id() == holding_.session; }
+  bool same_session() const;
   /// Whether this is the name of one of the nodes.
   bool has(const LockName& name) const { return name.key() == guid_ || name.key() == hex_; }
 

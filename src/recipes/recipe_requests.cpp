@@ -51,6 +51,26 @@ void note_holder(const Outcome<Node>& first, LockPlace& place) {
   place.holder_stays = stays(first);
 }
 
+RecipeRequests::Sent<Node> RecipeRequests::send_get(const std::string& path) {
+  return send(client_.start_get(path, Watch::none()), "getData {}", path);
+}
+
+RecipeRequests::Sent<Children> RecipeRequests::send_children(const std::string& path) {
+  return send(client_.start_children(path, Watch::none()), "getChildren {}", path);
+}
+
+RecipeRequests::Sent<Stat> RecipeRequests::send_exists(const std::string& path) {
+  return send(client_.start_exists(path, Watch::none()), "exists {}", path);
+}
+
+RecipeRequests::Sent<Nothing> RecipeRequests::send_probe() {
+  return send(client_.start_probe_newer(), "getConfig");
+}
+
+RecipeRequests::Sent<Nothing> RecipeRequests::send_sync(const std::string& path) {
+  return send(client_.start_sync(path), "sync {}", path);
+}
+
 void RecipeRequests::report_answer(const std::string& what, Clock::time_point at, int code,
                                    const std::string& answer) const {
   report_.step(fmt::format("{}: {} ({})", what,

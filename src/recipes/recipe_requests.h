@@ -1,8 +1,9 @@
 // RecipeRequests: the requests and watches of recipes, reported step by step.
 #pragma once
 
-#include "client/client.h"
+#include "client/nodes.h"
 #include "client/task.h"
+#include "client/watch.h"
 #include "recipes/recipe.h"
 
 #include <fmt/core.h>
@@ -57,21 +58,13 @@ class RecipeRequests {
             report_.step ? fmt::format(what, std::forward<Args>(args)...) : std::string()};
   }
   /// Requests without a watch.
-  Sent<Node> send_get(const std::string& path) {
-    return send(client_.start_get(path, Watch::none()), "getData {}", path);
-  }
-  Sent<Children> send_children(const std::string& path) {
-    return send(client_.start_children(path, Watch::none()), "getChildren {}", path);
-  }
-  Sent<Stat> send_exists(const std::string& path) {
-    return send(client_.start_exists(path, Watch::none()), "exists {}", path);
-  }
+  Sent<Node> send_get(const std::string& path);
+  Sent<Children> send_children(const std::string& path);
+  Sent<Stat> send_exists(const std::string& path);
   /// Has the session find out whether the server knows containers, before one is created: until
   /// that is known, the session holds back the creation, but not what is sent behind it.
-  Sent<Nothing> send_probe() { return send(client_.start_probe_newer(), "getConfig"); }
-  Sent<Nothing> send_sync(const std::string& path) {
-    return send(client_.start_sync(path), "sync {}", path);
-  }
+  Sent<Nothing> send_probe();
+  Sent<Nothing> send_sync(const std::string& path);
   /// Waits for the answer, whatever its code. Throws Cancelled, and LockBusy at the deadline.
   template <class T>
   Task<Outcome<T>> answer(Sent<T> sent) {

@@ -12,6 +12,7 @@
 #include "command/json_fields.h"
 #include "config/security_settings.h"
 #include "config/settings.h"
+#include "session/session.h"
 #include "shell/command_line.h"
 
 #include <CLI/CLI.hpp>

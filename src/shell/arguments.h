@@ -5,7 +5,7 @@
 #include "command/output.h"
 #include "config/configuration.h"
 #include "config/settings.h"
-#include "session/session.h"
+#include "session/session_settings.h"
 #include "txnlog/moment.h"
 
 #include <cstddef>

@@ -5,6 +5,7 @@
 #include "base/line_reader.h"
 #include "base/number.h"
 #include "base/words.h"
+#include "client/client.h"
 #include "client/node_path.h"
 #include "client/patient_connection.h"
 #include "client/work_limits.h"

@@ -4,7 +4,7 @@
 
 #include "command/output.h"
 #include "command/work.h"
-#include "node/listing.h"
+#include "node/node_failures.h"
 #include "tree/walk.h"
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // Subtree removal: finds the nodes of a subtree and removes them.
 #include "tree/subtree_removal.h"
 
-#include "client/client.h"
 #include "client/node_path.h"
 #include "tree/batch_writer.h"
 #include "tree/tree_record.h"

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/words.h"
+#include "client/rehearsal.h"
 #include "client/server_version.h"
 #include "command/work.h"
 #include "node/acl_argument.h"

@@ -1,7 +1,7 @@
 // TreeApply: restores a dump with the fewest writes, or copies a subtree.
 #pragma once
 
-#include "client/rehearsal.h"
+#include "client/nodes.h"
 #include "client/work_limits.h"
 #include "command/command.h"
 #include "tree/batch_writer.h"
