@@ -147,6 +147,7 @@ def prove_snapshots(scratch, count, moments, seed, say=print, far=2000):
             last = max(map(zxid_of, files(data, "snapshot")))
         for number, snapshot in enumerate(files(data, "snapshot")[1:count + 1]):
             place = cut(data, f"{scratch}/cut", snapshot)
+            failures += compare_check(place, trees, scratch)[3]
             first = zxid_of(snapshot) + 1  # ServerTree sees the tree after a transaction
             reach = min(last, first + far)
             zxids = sorted({*(dice.randrange(first, reach + 1) for _ in range(moments // 2)),
@@ -175,18 +176,43 @@ def prove_snapshots(scratch, count, moments, seed, say=print, far=2000):
     return failures
 
 
+def without_acl(file):
+    """The nodes whose ACL the server does not know: it fails requests for them."""
+    with open(file, encoding="utf-8") as lines:
+        return [line.split("\t")[0] for line in lines if line.split("\t")[2] == "unknown"]
+
+
+def compare_check(data, trees, scratch):
+    """What --check says; what a server makes of the files, as ServerTrees.load; and where they differ."""
+    said = zksh("txns", "--in", data, "--check", status=(0, 1)).stdout
+    checked = json.loads(zksh("txns", "--in", data, "--check", "-o", "json", status=(0, 1)).stdout.splitlines()[-1])
+    end = int(checked["zxid"], 16)
+    last, mismatches = trees.load(data, f"{scratch}/tree", [end])
+    starts = judged_release() in checked["versions"]
+    if last is None:  # since CVE-2024-23944 was mended, a server may refuse its own fuzzy snapshot
+        return checked, None, mismatches, [f"{data}: a server does not start: {mismatches}; {said}"] if starts else []
+    failures = []
+    if not starts or end != last:
+        failures.append(f"{data}: a server starts with {hex(last)}: {said}")
+    lost = without_acl(f"{scratch}/tree.{end}")
+    os.unlink(f"{scratch}/tree.{end}")
+    named = re.search(r"(\d+) nodes? ha(?:s|ve) an ACL that is in no list, as (\S+): ", said)
+    if (int(named.group(1)), named.group(2)) != (len(lost), min(lost)) if named else lost:
+        failures.append(f"{data}: a server does not know the ACLs of {lost}: {said}")
+    if checked["problemCount"] > bool(lost) and checked["starts"]:  # else they may be those of other versions
+        failures.append(f"{data}: a server finds {[hex(one) for one in mismatches]}: {said}")
+    return checked, last, mismatches, failures
+
+
 def check_agrees(data, trees, scratch, say):
     """Compares --check with a server that starts on a copy. Returns what differs."""
-    failures = []
-    checked = json.loads(zksh("txns", "--in", data, "--check", "-o", "json", status=(0, 1)).stdout.splitlines()[-1])
     copy = f"{scratch}/copy"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(data, f"{copy}/data")
-    last, mismatches = trees.load(f"{copy}/data", f"{scratch}/none")
-    starts = judged_release() in checked["versions"]
-    if last is None:  # since CVE-2024-23944 was mended, a server may refuse its own fuzzy snapshot
+    checked, last, mismatches, failures = compare_check(f"{copy}/data", trees, scratch)
+    if last is None:
         say(f"a server does not start: {mismatches}")
-        return [f"{data}: --check: {checked}; a server does not start: {mismatches}"] if starts else []
+        return failures
     server = Server({**CONFIG, "4lw.commands.whitelist": "*"})
     server.directory = copy
     answers = {}
@@ -206,11 +232,6 @@ def check_agrees(data, trees, scratch, say):
     # It also counts those of transactions of its own, as it ends the sessions that were left.
     if told < len(mismatches) or (told > len(mismatches) and zxid == last):
         failures.append(f"{data}: the server found {told} digests that differ, its classes {mismatches}")
-    if not starts or int(checked["zxid"], 16) != last:
-        failures.append(f"{data}: --check: {checked}; a server starts with {hex(last)}")
-    if checked["problemCount"] and checked["starts"]:  # else they may be those of other versions
-        failures.append(f"{data}: --check found problems, a server {[hex(one) for one in mismatches]}: "
-                        + zksh("txns", "--in", data, "--check", status=(0, 1)).stdout)
     say(f"{checked['zxid']}: digests compared {checked['digests']}, problems {checked['problemCount']}; "
         f"differing in the server {[hex(one) for one in mismatches]}")
     return failures
