@@ -48,11 +48,12 @@ int give_back(Context& cx, Lock& lock, bool whole) {
   }
   const auto after = lock.status();
   cx.services.locks.forget(lock);
-  if (after.stage == LockStage::Lost)
+  if (after.stage == LockStatus::Stage::Lost)
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
-  if (after.stage == LockStage::Stuck) throw Error({}, status::not_authorised);  // it was reported
+  if (after.stage == LockStatus::Stage::Stuck)
+    throw Error({}, status::not_authorised);  // it was reported
   if (cx.services.locks.quiet()) return status::ok;
-  if (before.stage < LockStage::Held)
+  if (before.stage < LockStatus::Stage::Held)
     cx.out.err_line("left the queue of {}", lock.name());
   else if (!before.occupied ||
            lock.options().quiet)  // otherwise the command that runs the program reports it

@@ -1,4 +1,4 @@
-// LockDeadlines: decides when a program under a lock is terminated and killed.
+// ProgramDeadlines: decides when a program under a lock is terminated and killed.
 #include "lock/deadlines.h"
 
 #include <algorithm>
@@ -12,39 +12,39 @@ constexpr auto never = BootClock::time_point::max();
 
 }  // namespace
 
-LockDeadlines::LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
-                             std::optional<std::chrono::milliseconds> grace)
+ProgramDeadlines::ProgramDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
+                                   std::optional<std::chrono::milliseconds> grace)
     : on_lost_(on_lost), wanted_grace_(grace) {
   set_timeout(session_timeout);
 }
 
-void LockDeadlines::set_timeout(std::chrono::milliseconds session_timeout) {
+void ProgramDeadlines::set_timeout(std::chrono::milliseconds session_timeout) {
   timeout_ = session_timeout;
   const auto usual = std::min<std::chrono::milliseconds>(5s, timeout_ / 8);
   grace_ = std::min(wanted_grace_.value_or(usual), timeout_ / 6);
 }
 
-std::chrono::milliseconds LockDeadlines::reserve() const {
+std::chrono::milliseconds ProgramDeadlines::reserve() const {
   if (on_lost_ == OnLost::Warn) return 0ms;
   return on_lost_ == OnLost::Kill ? margin() : margin() + grace_;
 }
 
-void LockDeadlines::lose(BootClock::time_point now) {
+void ProgramDeadlines::lose(BootClock::time_point now) {
   if (!lost_) lost_ = now;
 }
 
-void LockDeadlines::ask(BootClock::time_point now) {
+void ProgramDeadlines::ask(BootClock::time_point now) {
   if (!asked_) asked_ = now;
 }
 
-BootClock::time_point LockDeadlines::terminate_time(BootClock::time_point safe_until) const {
+BootClock::time_point ProgramDeadlines::terminate_time(BootClock::time_point safe_until) const {
   auto time = asked_.value_or(never);
   if (on_lost_ == OnLost::Terminate)
     time = std::min({time, lost_.value_or(never), safe_until - margin() - grace_});
   return time;
 }
 
-BootClock::time_point LockDeadlines::kill_time(BootClock::time_point safe_until) const {
+BootClock::time_point ProgramDeadlines::kill_time(BootClock::time_point safe_until) const {
   auto time = never;
   if (on_lost_ != OnLost::Warn) time = safe_until - margin();
   if (on_lost_ == OnLost::Kill) time = std::min(time, lost_.value_or(never));
@@ -53,8 +53,8 @@ BootClock::time_point LockDeadlines::kill_time(BootClock::time_point safe_until)
   return time;
 }
 
-LockDeadlines::Step LockDeadlines::step(BootClock::time_point now,
-                                        BootClock::time_point safe_until) {
+ProgramDeadlines::Step ProgramDeadlines::step(BootClock::time_point now,
+                                              BootClock::time_point safe_until) {
   if (killed_) return Step::None;
   if (now >= kill_time(safe_until)) {
     killed_ = true;
@@ -70,7 +70,7 @@ LockDeadlines::Step LockDeadlines::step(BootClock::time_point now,
   return Step::Terminate;
 }
 
-BootClock::time_point LockDeadlines::next(BootClock::time_point safe_until) const {
+BootClock::time_point ProgramDeadlines::next(BootClock::time_point safe_until) const {
   if (killed_) return never;
   return terminated_ ? kill_time(safe_until)
                      : std::min(terminate_time(safe_until), kill_time(safe_until));

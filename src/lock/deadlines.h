@@ -1,4 +1,4 @@
-// LockDeadlines: decides when a program under a lock is terminated and killed.
+// ProgramDeadlines: decides when a program under a lock is terminated and killed.
 #pragma once
 
 #include "base/named_values.h"
@@ -27,7 +27,7 @@ inline constexpr NamedValues<OnLost, 3> on_lost_names{
 /// session_lease.h: then the watchdog kills them. Kill comes a 24th before that, so that zksh,
 /// which can say why, acts first, even if the kernel takes a while. The program is terminated a
 /// grace period earlier.
-class LockDeadlines {
+class ProgramDeadlines {
  public:
   enum class Step {
     None,
@@ -39,8 +39,8 @@ class LockDeadlines {
 
   /// `grace` defaults to 5 s or an eighth of the session timeout, whichever is less. It is limited
   /// to a sixth of the session timeout: otherwise every late answer would end the program.
-  LockDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
-                std::optional<std::chrono::milliseconds> grace);
+  ProgramDeadlines(OnLost on_lost, std::chrono::milliseconds session_timeout,
+                   std::optional<std::chrono::milliseconds> grace);
   /// Call when a server has granted a shorter timeout.
   void set_timeout(std::chrono::milliseconds session_timeout);
 

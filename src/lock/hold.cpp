@@ -329,11 +329,11 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   const bool reported = lock.status().is_gone();  // its keeper reports why
   held_lock.give_back();
   const auto now = lock.status();
-  if (now.stage == LockStage::Lost) {
+  if (now.stage == LockStatus::Stage::Lost) {
     locks.forget(lock);
     return status::lock_lost;
   }
-  if (now.stage == LockStage::Released && !reported && !options.quiet)
+  if (now.stage == LockStatus::Stage::Released && !reported && !options.quiet)
     locks.say(released_line(lock, now));
   if (stopped) throw Cancelled();
   return status::ok;

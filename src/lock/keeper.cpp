@@ -97,7 +97,7 @@ class Lock::Keeper {
       refusal = std::current_exception();
     }
     if (refusal) {
-      end(LockStage::Refused, {}, refusal);
+      end(LockStatus::Stage::Refused, {}, refusal);
       co_return;
     }
     const Fiber::Shield shield(lock_.fiber_);  // from here on, the lock's status decides
@@ -126,10 +126,11 @@ class Lock::Keeper {
     } catch (const std::exception& error) {
       reason = error.what();
     }
-    if (lock_.status().stage < LockStage::Held)
-      end(LockStage::Refused, {}, std::make_exception_ptr(Error(lock_.name() + ": " + reason)));
+    if (lock_.status().stage < LockStatus::Stage::Held)
+      end(LockStatus::Stage::Refused, {},
+          std::make_exception_ptr(Error(lock_.name() + ": " + reason)));
     else if (!lock_.status().is_gone())
-      report_end(lost_line(reason), LockStage::Lost, reason);
+      report_end(lost_line(reason), LockStatus::Stage::Lost, reason);
   }
 
  private:
@@ -151,15 +152,15 @@ class Lock::Keeper {
     if (options.verbose) report_.step = [this](const std::string& text) { say("  " + text); };
     if (!options.quiet)
       report_.warning = [this](const std::string& text) { say("warning: " + text); };
-    report_.waiting = [this](const LockPlace& place) { report_place(place); };
+    report_.waiting = [this](const QueuePlace& place) { report_place(place); };
     if (options.when_revoked() == OnRevoke::Release)
       report_.relisted = [this](const std::vector<std::string>& nodes) {
         relisted_ = {nodes, read_nodes(nodes, Watch::none())};
       };
   }
-  void report_place(const LockPlace& place) {
+  void report_place(const QueuePlace& place) {
     change([&](LockStatus& status) {
-      status.stage = LockStage::Waiting;
+      status.stage = LockStatus::Stage::Waiting;
       status.place = place;
       status.deadlock.reset();
     });
@@ -172,7 +173,7 @@ class Lock::Keeper {
     const auto lease = client_.lease();
     const auto& holding = recipe_->holding();
     change([&](LockStatus& status) {
-      status.stage = LockStage::Held;
+      status.stage = LockStatus::Stage::Held;
       status.holding = holding;
       status.held = now;
       status.lease = lease;
@@ -193,7 +194,7 @@ class Lock::Keeper {
     return LeaseRenewal::interval(lock_.status().lease.timeout);
   }
 
-  void end(LockStage how, const std::string& reason, const std::exception_ptr& error = {}) {
+  void end(LockStatus::Stage how, const std::string& reason, const std::exception_ptr& error = {}) {
     change([&](LockStatus& status) {
       status.stage = how;
       status.ended = Clock::now();
@@ -215,7 +216,7 @@ class Lock::Keeper {
   /// lock is held; the first look finds a later request.
   Task<bool> asked_meanwhile() {
     const auto stage = lock_.status().stage;
-    if (stage != LockStage::Waiting || lock_.options().when_revoked() != OnRevoke::Release)
+    if (stage != LockStatus::Stage::Waiting || lock_.options().when_revoked() != OnRevoke::Release)
       co_return false;
     bool asked = false;
     const auto& nodes = recipe_->holding().nodes;
@@ -236,7 +237,7 @@ class Lock::Keeper {
     } catch (const Error&) {
       // The session's end removes them.
     }
-    end(LockStage::Refused, {},
+    end(LockStatus::Stage::Refused, {},
         std::make_exception_ptr(
             LockBusy(lock_.name() + ": asked to release while waiting; left the queue")));
   }
@@ -309,7 +310,7 @@ class Lock::Keeper {
   /// may come after the program's deadline.
   bool is_extended(const Monitor::Held& held) const {
     const auto& status = lock_.status_(held);
-    return !proven_ && status.stage == LockStage::Held &&
+    return !proven_ && status.stage == LockStatus::Stage::Held &&
            client_.lease_end(held) > status.lease.end;
   }
   bool has_been_checked(const Monitor::Held& held) const {
@@ -339,7 +340,7 @@ class Lock::Keeper {
   Task<> sit_out() {
     const auto left = safe_until() - BootClock::now();
     const bool at_reader = client_.current_state() == SessionState::ConnectedReadOnly;
-    change([](LockStatus& status) { status.stage = LockStage::Suspended; });
+    change([](LockStatus& status) { status.stage = LockStatus::Stage::Suspended; });
     say(fmt::format("suspended {}: {}; the lock is safe for {} more", lock_.name(),
                     at_reader ? "this server is read-only" : "no server answers",
                     short_time(left)));
@@ -391,7 +392,7 @@ class Lock::Keeper {
   void renew() {
     const auto now = BootClock::now();
     const auto request = renewal_->due(now);
-    const bool unproven = lock_.status().stage == LockStage::Suspended && proofs_.empty();
+    const bool unproven = lock_.status().stage == LockStatus::Stage::Suspended && proofs_.empty();
     if (unproven || request == LeaseRenewal::Request::Check) {
       prove();
     } else if (request == LeaseRenewal::Request::Read) {
@@ -425,7 +426,7 @@ class Lock::Keeper {
   /// also show that the nodes exist.
   void note_lease() {
     const auto lease = client_.lease();
-    const bool longer = !proven_ && lock_.status().stage == LockStage::Held;
+    const bool longer = !proven_ && lock_.status().stage == LockStatus::Stage::Held;
     if (client_.session_id() != session_ || (lease.end >= safe_until() && !longer)) return;
     if (lease.timeout < lock_.status().lease.timeout) renew_from(BootClock::now());
     change([&](LockStatus& status) { status.lease = lease; });
@@ -436,9 +437,9 @@ class Lock::Keeper {
     const auto lease = client_.lease();
     // Compared after the lease was read: so the lease belonged to this session.
     if (client_.session_id() != session_) return;
-    const bool resumed = lock_.status().stage == LockStage::Suspended;
+    const bool resumed = lock_.status().stage == LockStatus::Stage::Suspended;
     change([&](LockStatus& status) {
-      status.stage = LockStage::Held;
+      status.stage = LockStatus::Stage::Held;
       status.lease = lease;
     });
     if (resumed) say("resumed " + lock_.name() + ": still held");
@@ -489,16 +490,17 @@ class Lock::Keeper {
   }
 
   Task<> give_back() {
-    change([](LockStatus& status) { status.stage = LockStage::Releasing; });
-    auto how = LockStage::Stuck;
+    change([](LockStatus& status) { status.stage = LockStatus::Stage::Releasing; });
+    auto how = LockStatus::Stage::Stuck;
     std::string problem;
     try {
       const bool had = co_await recipe_->release();
-      how = had ? LockStage::Released : LockStage::Lost;
+      how = had ? LockStatus::Stage::Released : LockStatus::Stage::Lost;
       // Closed by this shell, which has reported the consequences.
-      const bool closed = how == LockStage::Lost && client_.current_state() == SessionState::Closed;
-      if (closed) co_return end(LockStage::Stuck, "the session was closed");
-      if (how == LockStage::Lost) problem = "it was already gone when it was released";
+      const bool closed =
+          how == LockStatus::Stage::Lost && client_.current_state() == SessionState::Closed;
+      if (closed) co_return end(LockStatus::Stage::Stuck, "the session was closed");
+      if (how == LockStatus::Stage::Lost) problem = "it was already gone when it was released";
     } catch (const Error& error) {
       problem = error.what();
     }
@@ -509,9 +511,9 @@ class Lock::Keeper {
     // The thread that requested the release reports it.
     const bool announce = !lock_.status().must_go() && !lock_.options().quiet;
     std::string line;
-    if (announce && how == LockStage::Released) line = released_line(lock_, lock_.status());
-    if (how == LockStage::Lost) line = lost_line(problem);
-    if (how == LockStage::Stuck)
+    if (announce && how == LockStatus::Stage::Released) line = released_line(lock_, lock_.status());
+    if (how == LockStatus::Stage::Lost) line = lost_line(problem);
+    if (how == LockStatus::Stage::Stuck)
       line =
           fmt::format("{} cannot be released before this session ends: {}", lock_.name(), problem);
     report_end(line, how, problem);
@@ -519,8 +521,8 @@ class Lock::Keeper {
 
   /// Wakes waiters after the message, since they print something themselves or exit; but before it
   /// if a prompt, which shows the held locks, is redrawn when something is printed.
-  void report_end(const std::string& line, LockStage how, const std::string& reason) {
-    if (how == LockStage::Lost) lock_.run_loss_command(reason);
+  void report_end(const std::string& line, LockStatus::Stage how, const std::string& reason) {
+    if (how == LockStatus::Stage::Lost) lock_.run_loss_command(reason);
     const bool awaited = lock_.options().is_awaited() || lock_.status().must_go();
     if (awaited && !line.empty()) say(line);
     end(how, reason);
@@ -530,7 +532,7 @@ class Lock::Keeper {
   /// Removes the remaining nodes of a lost lock, for which others would wait in vain. Not while a
   /// program runs under it: then none of several locks may be given away.
   Task<> bury() {
-    report_end(lost_line(lost_), LockStage::Lost, lost_);
+    report_end(lost_line(lost_), LockStatus::Stage::Lost, lost_);
     co_await lock_.fiber_.until(
         [&](const Monitor::Held& held) { return !lock_.status_(held).occupied; });
     try {

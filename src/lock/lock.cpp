@@ -84,7 +84,7 @@ void Lock::release() {
     return status_(held).stage;
   });
   // The cancelled task leaves the queue. A task that holds the lock looks at its status instead.
-  if (stage < LockStage::Held) fiber_.cancel();
+  if (stage < LockStatus::Stage::Held) fiber_.cancel();
 }
 
 bool Lock::is_wanted(const Monitor::Held& held) const {
@@ -133,10 +133,10 @@ void Lock::downgrade(const std::stop_token& stop) {
   const auto before = monitor_.change([&](const Monitor::Held& held) {
     const auto& status = status_(held);
     // A waiting lock would answer only once it is held.
-    if (status.stage >= LockStage::Held && status.kind == "write") downgrade_(held) = done;
+    if (status.stage >= LockStatus::Stage::Held && status.kind == "write") downgrade_(held) = done;
     return status;
   });
-  if (before.stage < LockStage::Held)
+  if (before.stage < LockStatus::Stage::Held)
     throw ValueError(name() + ": this shell is still in the queue and does not hold it yet");
   if (before.kind != "write")
     throw ValueError(
@@ -152,8 +152,8 @@ void Lock::downgrade(const std::stop_token& stop) {
 bool Lock::nest() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& status = status_(held);
-    const bool lasts =
-        status.stage == LockStage::Held && BootClock::now() < status.lease.end && !status.unwanted;
+    const bool lasts = status.stage == LockStatus::Stage::Held &&
+                       BootClock::now() < status.lease.end && !status.unwanted;
     if (lasts) ++status.nested;
     return lasts;
   });

@@ -65,24 +65,24 @@ class LossCommand {
   std::jthread thread_;  ///< last: it uses the others
 };
 
-enum class LockStage {
-  Asking,   ///< its first request has been sent
-  Waiting,  ///< in the queue
-  Held,
-  Suspended,  ///< held, but no server answers; safe until its lease ends
-  Releasing,  ///< its nodes are being removed
-  // It is gone:
-  Released,
-  Lost,     ///< somebody else may have held it before it was given back
-  Stuck,    ///< released, but its nodes may not be removed, and remain until the session ends
-  Refused,  ///< busy, interrupted, or an error before it was held; nothing is left
-};
-
 /// The state of a lock; a copy.
 struct LockStatus {
-  LockStage stage = LockStage::Asking;
+  enum class Stage {
+    Asking,   ///< its first request has been sent
+    Waiting,  ///< in the queue
+    Held,
+    Suspended,  ///< held, but no server answers; safe until its lease ends
+    Releasing,  ///< its nodes are being removed
+    // It is gone:
+    Released,
+    Lost,     ///< somebody else may have held it before it was given back
+    Stuck,    ///< released, but its nodes may not be removed, and remain until the session ends
+    Refused,  ///< busy, interrupted, or an error before it was held; nothing is left
+  };
+
+  Stage stage = Stage::Asking;
   std::string kind{};  ///< as kind_of; changes with a downgrade
-  LockPlace place{};   ///< while Waiting
+  QueuePlace place{};  ///< while Waiting
   /// While Waiting: the deadlock that keeps it waiting, if one was found (DeadlockWatch).
   std::optional<Deadlock> deadlock{};
   Holding holding{};  ///< from Held on
@@ -99,8 +99,8 @@ struct LockStatus {
   std::string reason{};        ///< for Lost, for the user: "the session expired"
   std::exception_ptr error{};  ///< for Refused
 
-  bool is_held() const { return stage == LockStage::Held || stage == LockStage::Suspended; }
-  bool is_gone() const { return stage >= LockStage::Released; }
+  bool is_held() const { return stage == Stage::Held || stage == Stage::Suspended; }
+  bool is_gone() const { return stage >= Stage::Released; }
   /// Whether its keeper is to give it back, or to leave the queue.
   bool must_go() const { return unwanted && !occupied; }
 };

@@ -86,7 +86,7 @@ class DeadlockWatch {
         if (!deadlock) deadlock = graph.deadlock(session, path);
       const bool another = monitor_.with_lock([&](const Monitor::Held& held) {
         auto& status = lock->status_(held);
-        if (deadlock && (status.stage != LockStage::Waiting || !is_closed(held, *deadlock)))
+        if (deadlock && (status.stage != LockStatus::Stage::Waiting || !is_closed(held, *deadlock)))
           deadlock.reset();
         return std::exchange(status.deadlock, deadlock) != deadlock;
       });
@@ -103,7 +103,7 @@ class DeadlockWatch {
       const auto& status = lock->status(held);
       if (status.is_gone()) continue;
       paths += lock->paths().size();
-      waits = waits || status.stage == LockStage::Waiting;
+      waits = waits || status.stage == LockStatus::Stage::Waiting;
     }
     return waits && paths > 1;
   }
@@ -122,7 +122,7 @@ class DeadlockWatch {
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       if (status.is_gone()) continue;
-      const bool waits = status.stage == LockStage::Waiting;
+      const bool waits = status.stage == LockStatus::Stage::Waiting;
       text += fmt::format("{} {}\n", lock->name(), waits ? status.place.predecessor_node : "");
     }
     return text;
@@ -175,19 +175,19 @@ namespace {
 
 /// Gone and reported; the manager's thread just has not removed it yet.
 bool is_gone_and_reported(const LockStatus& status) {
-  return status.is_gone() && (status.stage != LockStage::Lost || status.forgotten);
+  return status.is_gone() && (status.stage != LockStatus::Stage::Lost || status.forgotten);
 }
 
 std::string already(const Lock& lock, const LockStatus& status, const std::string& path) {
   switch (status.stage) {
-    case LockStage::Asking:
-    case LockStage::Waiting:
+    case LockStatus::Stage::Asking:
+    case LockStatus::Stage::Waiting:
       return path + ": this shell is already in the queue";
-    case LockStage::Suspended:
+    case LockStatus::Stage::Suspended:
       return path + ": held by this shell, but no server answers at the moment";
-    case LockStage::Releasing:
+    case LockStatus::Stage::Releasing:
       return path + ": this shell is releasing it";
-    case LockStage::Lost:
+    case LockStatus::Stage::Lost:
       return path + ": this shell's lock was lost; `unlock " + lock.name() + "` confirms that";
     default:
       break;
@@ -231,7 +231,7 @@ void LockManager::start(const Monitor::Held& /*held*/) {
 bool LockManager::await_held(const Lock& lock, Clock::time_point deadline,
                              const std::stop_token& stop) {
   const bool decided = monitor_.wait_until(stop, deadline, [&](const Monitor::Held& held) {
-    return lock.status(held).stage >= LockStage::Held;
+    return lock.status(held).stage >= LockStatus::Stage::Held;
   });
   if (stop.stop_requested() && !decided) throw Cancelled();
   return decided;
@@ -267,7 +267,8 @@ std::shared_ptr<Lock> LockManager::lost_lock() const {
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       const bool awaited = lock->options().is_awaited();  // its own command returns it
-      if (status.stage == LockStage::Lost && !status.forgotten && !status.closed_here && !awaited)
+      if (status.stage == LockStatus::Stage::Lost && !status.forgotten && !status.closed_here &&
+          !awaited)
         return lock;
     }
     return nullptr;
@@ -278,7 +279,7 @@ std::vector<WriteGuard> LockManager::guards(const Monitor::Held& held) const {
   std::vector<WriteGuard> all;
   for (const auto& lock : locks_(held)) {
     const auto& status = lock->status(held);
-    const bool guards = status.stage >= LockStage::Held && !is_gone_and_reported(status);
+    const bool guards = status.stage >= LockStatus::Stage::Held && !is_gone_and_reported(status);
     if (lock->options().guard && guards)
       std::ranges::move(lock->guards(held), std::back_inserter(all));
   }
@@ -291,9 +292,9 @@ std::string LockManager::summary() const {
     for (const auto& lock : locks_(held)) {
       const auto& status = lock->status(held);
       const char* mark = "";
-      if (status.stage == LockStage::Suspended) mark = "?";
-      if (status.stage == LockStage::Lost) mark = " LOST";
-      if (status.stage < LockStage::Held || is_gone_and_reported(status)) continue;
+      if (status.stage == LockStatus::Stage::Suspended) mark = "?";
+      if (status.stage == LockStatus::Stage::Lost) mark = " LOST";
+      if (status.stage < LockStatus::Stage::Held || is_gone_and_reported(status)) continue;
       text += fmt::format("{}{}{}", text.empty() ? "locked " : ", ", lock->name(), mark);
     }
   });
@@ -340,7 +341,7 @@ void LockManager::close(std::chrono::milliseconds patience) {
   for (const auto& lock : locks()) {
     const auto before = lock->status();
     lock->release();
-    const bool was_held = before.stage >= LockStage::Held;
+    const bool was_held = before.stage >= LockStatus::Stage::Held;
     if (was_held || !before.unwanted)  // locks that are already gone have been reported
       closing.push_back({lock, was_held && !before.is_gone()});
   }
@@ -356,7 +357,8 @@ void LockManager::close(std::chrono::milliseconds patience) {
       continue;
     }
     const auto status = lock->status();
-    if (reports && was_held && !lock->options().quiet && status.stage == LockStage::Released)
+    if (reports && was_held && !lock->options().quiet &&
+        status.stage == LockStatus::Stage::Released)
       reporter_.say(released_line(*lock, status));
     forget(*lock);
   }

@@ -25,10 +25,10 @@ void PastLocks::add_present(std::string_view path, std::int64_t session, std::in
   add(path, session, czxid, ctime);
 }
 
-bool PastLocks::is_wanted(std::string_view lock, LockTag tag) const {
-  if (is_lock_(lock) && (any_name_ || tag != LockTag::Unknown)) return true;
+bool PastLocks::is_wanted(std::string_view lock, ContenderTag tag) const {
+  if (is_lock_(lock) && (any_name_ || tag != ContenderTag::Unknown)) return true;
   const auto semaphore = semaphore_of(lock);
-  return !semaphore.empty() && (tag == LockTag::Lock || tag == LockTag::Lease) &&
+  return !semaphore.empty() && (tag == ContenderTag::Lock || tag == ContenderTag::Lease) &&
          (is_lock_(semaphore) || is_lock_(join_path(semaphore, "leases")));
 }
 
@@ -41,7 +41,7 @@ PastTurn* PastLocks::add(std::string_view path, std::int64_t session, std::int64
   auto& queue = queues_[std::string(lock)];
   if (!queue.czxids.emplace(name->text, zxid).second) return nullptr;
   queue.names.push_back(name->text);
-  const bool lease = name->tag == LockTag::Lease;
+  const bool lease = name->tag == ContenderTag::Lease;
   const auto [turn, fresh] =
       queue.turns.try_emplace(std::string(name->key()), PastTurn{.lock = std::string(lock),
                                                                  .node = name->text,

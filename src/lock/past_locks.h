@@ -69,7 +69,7 @@ class PastLocks {
     std::map<std::string, PastTurn, std::less<>> turns{};  ///< by LockName::key
     std::size_t shared = 0;                                ///< turns that are not exclusive
   };
-  bool is_wanted(std::string_view lock, LockTag tag) const;
+  bool is_wanted(std::string_view lock, ContenderTag tag) const;
   /// Returns null if it is not a new contender.
   PastTurn* add(std::string_view path, std::int64_t session, std::int64_t zxid, std::int64_t time);
   void add_wait(PastTurn& lease);

@@ -27,7 +27,7 @@ namespace zksh {
 namespace {
 
 using namespace std::chrono_literals;
-using Step = LockDeadlines::Step;
+using Step = ProgramDeadlines::Step;
 
 /// What a program under a lock was measured to need, with its session and its watchdog.
 constexpr std::size_t threads_and_processes = 7;
@@ -106,7 +106,7 @@ class LockedProgram {
     return {.program = watchdog_.view(held),
             .safe_until = status.lease.end,
             .timeout = status.lease.timeout,
-            .lost = status.stage == LockStage::Lost,
+            .lost = status.stage == LockStatus::Stage::Lost,
             .revoked = status.revoked && lock_.options().when_revoked() == OnRevoke::Release,
             .unwanted = status.unwanted,
             .told_to_end = told_to_end_(held),
@@ -403,16 +403,17 @@ class LockedProgram {
 
   int given_back(int result) {
     const auto now = lock_.status();
-    if (now.stage == LockStage::Lost) {
+    if (now.stage == LockStatus::Stage::Lost) {
       locks_.forget(lock_);
       return status::lock_lost;
     }
-    if (now.stage == LockStage::Released && !o_.quiet) locks_.say(released_line(lock_, now));
+    if (now.stage == LockStatus::Stage::Released && !o_.quiet)
+      locks_.say(released_line(lock_, now));
     // The program may take a while to end as it was told, and a server may answer meanwhile.
     const bool obeyed = spared_ && result == status::signal_base + SIGTERM;
     if (!for_lock_ && !obeyed) return result;
     report_doubt();
-    if (now.stage == LockStage::Released)
+    if (now.stage == LockStatus::Stage::Released)
       locks_.say(lock_.name() + ": the program was ended, although the lock was held throughout");
     return status::lock_lost;
   }
@@ -436,7 +437,7 @@ class LockedProgram {
   const LockOptions& o_;
   OnLost on_lost_;
   LockWatchdog& watchdog_;
-  LockDeadlines deadlines_;
+  ProgramDeadlines deadlines_;
   ProgramTerminal terminal_;
   std::vector<std::string> held_back_lines_;
   std::optional<SignalRelay::Registration> registration_;

@@ -43,7 +43,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
 /// that a program leaves when it ends by itself keep running, and are ended by the next such
 /// signal. If the terminal stops the program (Ctrl-Z), zksh stops too, and cannot prove the lock;
 /// if it is not continued in time, the program is killed. SIGKILL to zksh also ends everything. See
-/// LockDeadlines and LockWatchdog.
+/// ProgramDeadlines and LockWatchdog.
 int run_under_lock(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog,
                    const std::function<void()>& after_success);
 

@@ -66,11 +66,11 @@ void LockReader::forget(Directory& directory) {
   directory = {.path = directory.path};
 }
 
-std::optional<LockReading> LockReader::read(const std::stop_token& stop) {
+std::optional<QueueReading> LockReader::read(const std::stop_token& stop) {
   for (;;) {
     connect(stop);
     if (watch_) take_events();
-    std::optional<LockReading> reading;
+    std::optional<QueueReading> reading;
     const int code = try_read(reading, stop);
     if (code == code::ok) return reading;
     if (!watch_ || !is_connection_failure(code)) throw ZkError(code, top_.path);
@@ -90,7 +90,7 @@ void LockReader::connect(const std::stop_token& stop) {
   session_ = session;
 }
 
-int LockReader::try_read(std::optional<LockReading>& reading, const std::stop_token& stop) {
+int LockReader::try_read(std::optional<QueueReading>& reading, const std::stop_token& stop) {
   ask(top_);
   int code = list(top_, stop);
   if (code == code::no_node && watch_) return await_creation(stop);

@@ -31,7 +31,7 @@ class LockReader {
 
   /// Returns nullopt if there is no such node; its creation is watched. Blocks. Throws ZkError,
   /// Cancelled; with watches, waits out a lost connection or session.
-  std::optional<LockReading> read(const std::stop_token& stop);
+  std::optional<QueueReading> read(const std::stop_token& stop);
   /// Blocks until `read` may return something new; false at the deadline. Only with watches. Throws
   /// Cancelled.
   bool await_change(const std::stop_token& stop,
@@ -52,7 +52,7 @@ class LockReader {
     std::set<std::string> known{};  ///< names of entries that are current
   };
 
-  int try_read(std::optional<LockReading>& reading, const std::stop_token& stop);
+  int try_read(std::optional<QueueReading>& reading, const std::stop_token& stop);
   void ask(Directory& directory);
   int list(Directory& directory, const std::stop_token& stop);
   int fetch(Directory& directory, const std::stop_token& stop);

@@ -189,8 +189,8 @@ class LockRun {
   /// How much of the session's lease the program needs.
   BootClock::duration reserve() const {
     if (!o_.runs_program()) return {};
-    return LockDeadlines(o_.on_lost.value_or(OnLost::Terminate), cx_.client.lease().timeout,
-                         o_.grace)
+    return ProgramDeadlines(o_.on_lost.value_or(OnLost::Terminate), cx_.client.lease().timeout,
+                            o_.grace)
         .reserve();
   }
 
@@ -278,7 +278,7 @@ class LockRun {
   /// Returns false if the lock is not held yet, and must be requested.
   bool nested() {
     const auto lock = cx_.services.locks.find(request_.paths.front());
-    if (!lock || lock->status().stage != LockStage::Held) return false;
+    if (!lock || lock->status().stage != LockStatus::Stage::Held) return false;
     refuse_other(*lock, lock->status());
     if (!lock->nest()) return false;
     report(fmt::format("held {}  {} times", lock->name(), lock->status().nested));
@@ -334,7 +334,7 @@ class LockRun {
         throw ZkError(code::connection_loss, request_.paths.front());
       }
     } catch (const Cancelled&) {
-      const bool waited = lock_->status().stage == LockStage::Waiting;
+      const bool waited = lock_->status().stage == LockStatus::Stage::Waiting;
       lock_->release();
       // Not longer than the session timeout: then the session has ended, and its nodes are gone.
       const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
@@ -349,8 +349,8 @@ class LockRun {
       throw;
     }
     const auto now = lock_->status();
-    if (now.stage == LockStage::Refused) refuse(now.error);
-    if (now.stage == LockStage::Lost) {
+    if (now.stage == LockStatus::Stage::Refused) refuse(now.error);
+    if (now.stage == LockStatus::Stage::Lost) {
       cx_.services.locks.forget(*lock_);
       throw LockLost(lock_->name() + ": lost as soon as it was acquired: " + now.reason);
     }
@@ -404,7 +404,7 @@ class LockRun {
     report(fmt::format("{}: {} has already run", lock_->name(), *o_.once));
     cx_.services.locks.give_back(*lock_);
     const auto now = lock_->status();
-    if (now.stage == LockStage::Released) report(released_line(*lock_, now));
+    if (now.stage == LockStatus::Stage::Released) report(released_line(*lock_, now));
     return true;
   }
 

@@ -49,11 +49,11 @@ Clock::time_point since(const LockStatus& status) {
 /// `node_name` shows the name of a contender's node.
 std::string detail(const LockStatus& status,
                    const std::function<std::string(std::string_view)>& node_name) {
-  if (status.stage == LockStage::Lost) return escape_for_terminal(status.reason);
+  if (status.stage == LockStatus::Stage::Lost) return escape_for_terminal(status.reason);
   if (status.revoked) return "asked to release";
-  if (status.stage == LockStage::Waiting && status.deadlock)
+  if (status.stage == LockStatus::Stage::Waiting && status.deadlock)
     return own_deadlock_text(*status.deadlock);
-  if (status.stage == LockStage::Waiting && status.place.count > 0) {
+  if (status.stage == LockStatus::Stage::Waiting && status.place.count > 0) {
     const auto behind = status.place.predecessor.empty()
                             ? node_name(base_name(status.place.predecessor_node))
                             : short_owner(status.place.predecessor);
@@ -106,7 +106,7 @@ std::string released_line(const Lock& lock, const LockStatus& status) {
 
 namespace {
 
-std::string behind(const LockPlace& place) {
+std::string behind(const QueuePlace& place) {
   auto text = "behind " + (place.predecessor.empty() ? short_node(place.predecessor_node)
                                                      : owner_in_line(place.predecessor));
   if (place.predecessor_stays) text += ", whose node is persistent: only deleting it ends the wait";
@@ -114,12 +114,12 @@ std::string behind(const LockPlace& place) {
 }
 
 /// A note for the first in a queue, in case the holder's node is persistent.
-std::string persistence(const LockPlace& place) {
+std::string persistence(const QueuePlace& place) {
   return place.holder_stays ? "; its node is persistent: only deleting it ends that" : "";
 }
 
 /// For a semaphore: waiting behind others, or for leases.
-std::string waiting_for_leases(const std::string& path, const LockPlace& place) {
+std::string waiting_for_leases(const std::string& path, const QueuePlace& place) {
   const auto& leases = place.leases;
   if (place.position > 0)
     return fmt::format("waiting {}: {} of {} waiting for leases, {}", path, ordinal(place.position),
@@ -137,7 +137,7 @@ std::string waiting_for_leases(const std::string& path, const LockPlace& place) 
 
 }  // namespace
 
-std::string waiting_line(const std::string& path, const LockPlace& place) {
+std::string waiting_line(const std::string& path, const QueuePlace& place) {
   if (place.leases.all > 0) return waiting_for_leases(path, place);
   if (place.position == 0) {  // there is no queue, or this contender is not in it
     auto line = fmt::format("waiting {}: {}", path, behind(place));
@@ -156,15 +156,15 @@ std::string waiting_line(const std::string& path, const LockPlace& place) {
 }
 
 std::string_view state_of(const LockStatus& status) {
-  constexpr NamedValues<LockStage, 9> names{{{"asking", LockStage::Asking},
-                                             {"waits", LockStage::Waiting},
-                                             {"holds", LockStage::Held},
-                                             {"suspended", LockStage::Suspended},
-                                             {"releasing", LockStage::Releasing},
-                                             {"gone", LockStage::Released},
-                                             {"lost", LockStage::Lost},
-                                             {"gone", LockStage::Stuck},
-                                             {"gone", LockStage::Refused}}};
+  constexpr NamedValues<LockStatus::Stage, 9> names{{{"asking", LockStatus::Stage::Asking},
+                                                     {"waits", LockStatus::Stage::Waiting},
+                                                     {"holds", LockStatus::Stage::Held},
+                                                     {"suspended", LockStatus::Stage::Suspended},
+                                                     {"releasing", LockStatus::Stage::Releasing},
+                                                     {"gone", LockStatus::Stage::Released},
+                                                     {"lost", LockStatus::Stage::Lost},
+                                                     {"gone", LockStatus::Stage::Stuck},
+                                                     {"gone", LockStatus::Stage::Refused}}};
   return name_of(names, status.stage);
 }
 
@@ -237,7 +237,7 @@ std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
 
 Json own_lock_json(const Lock& lock) {
   const auto status = lock.status();
-  const bool waits = status.stage == LockStage::Waiting && status.place.count > 0;
+  const bool waits = status.stage == LockStatus::Stage::Waiting && status.place.count > 0;
   return Json::object()
       .set("paths", Json::array(lock.paths()))
       .set("kind", status.kind)

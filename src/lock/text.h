@@ -29,7 +29,7 @@ std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"
 std::string released_line(const Lock& lock, const LockStatus& status);
 /// "waiting /p: 3rd of 3, behind ops@db1 … (first: ops@db2 …, has held it for at most 41.0 s)"
-std::string waiting_line(const std::string& path, const LockPlace& place);
+std::string waiting_line(const std::string& path, const QueuePlace& place);
 
 using OwnLocks = std::vector<std::shared_ptr<Lock>>;
 

@@ -51,8 +51,9 @@ constexpr std::string_view zksh_mark = "via=zksh/";
 
 /// Whether the contender is zksh's, by its data, or by names that only zksh uses.
 bool is_zksh(const Contender& contender, const QueueNode& entry) {
-  const bool all_names = contender.has(LockTag::Lock) &&
-                         (contender.has(LockTag::KazooLock) || contender.has(LockTag::KazooRead));
+  const bool all_names =
+      contender.has(ContenderTag::Lock) &&
+      (contender.has(ContenderTag::KazooLock) || contender.has(ContenderTag::KazooRead));
   return all_names || is_zksh_owner(entry.data) || is_zksh_owner(entry.before);
 }
 
@@ -73,7 +74,7 @@ LockQueue queue_of(const QueueNodes& children) {
 
 class ViewMaker {
  public:
-  ViewMaker(const LockReading& reading, ServersAccount account, std::string_view chroot,
+  ViewMaker(const QueueReading& reading, ServersAccount account, std::string_view chroot,
             std::int64_t own_session)
       : reading_(reading), chroot_(chroot), own_session_(own_session) {
     view_.path = reading.path;
@@ -225,7 +226,7 @@ class ViewMaker {
     if (queue_.contenders.empty()) return "free";
     const bool read_write = std::ranges::any_of(queue_.contenders, [](const Contender& each) {
       return each.mode == LockMode::Shared ||
-             (each.has(LockTag::Write) && !each.has(LockTag::Lock));
+             (each.has(ContenderTag::Write) && !each.has(ContenderTag::Lock));
     });
     return read_write ? "read/write" : "exclusive";
   }
@@ -251,7 +252,7 @@ class ViewMaker {
     }
   }
 
-  const LockReading& reading_;
+  const QueueReading& reading_;
   std::string_view chroot_;
   std::int64_t own_session_;
   LockQueue queue_;
@@ -273,8 +274,8 @@ std::optional<std::string_view> field(std::string_view data, std::string_view ke
 
 }  // namespace
 
-LockView make_lock_view(const LockReading& reading, ServersAccount account, std::string_view chroot,
-                        std::int64_t own_session) {
+LockView make_lock_view(const QueueReading& reading, ServersAccount account,
+                        std::string_view chroot, std::int64_t own_session) {
   return ViewMaker(reading, std::move(account), chroot, own_session).make();
 }
 
@@ -294,7 +295,7 @@ std::string node_of(const LockView& view, const Seat& seat) {
   return join_path(parent_of(view, seat), seat.contender.nodes.front().text);
 }
 
-QueueNode& entry_of(LockReading& reading, const Seat& seat) {
+QueueNode& entry_of(QueueReading& reading, const Seat& seat) {
   auto& children = seat.lease ? *reading.leases : reading.queue;
   return children.entries[seat.contender.nodes.front().text];
 }
@@ -359,8 +360,8 @@ std::string_view seat_mode(const Seat& seat) {
   if (seat.lease) return "lease";
   if (seat.contender.mode == LockMode::Shared) return "read";
   const bool write =
-      (seat.contender.has(LockTag::Write) || seat.contender.has(LockTag::DocWrite)) &&
-      !seat.contender.has(LockTag::Lock);
+      (seat.contender.has(ContenderTag::Write) || seat.contender.has(ContenderTag::DocWrite)) &&
+      !seat.contender.has(ContenderTag::Lock);
   return write ? "write" : "excl";
 }
 

@@ -57,7 +57,7 @@ struct QueueNodes {
 };
 
 /// What was read about a lock.
-struct LockReading {
+struct QueueReading {
   std::string path;
   QueueNodes queue{};
   /// Only for a semaphore in Curator's layout: contenders queue up at PATH/locks for the right to
@@ -133,8 +133,8 @@ struct LockView {
 /// Combines what was read with the servers' account. `chroot` is the session's, since servers
 /// report full paths. Watches of `own_session` are those of this viewer, and are left out; 0: it
 /// has none.
-LockView make_lock_view(const LockReading& reading, ServersAccount account, std::string_view chroot,
-                        std::int64_t own_session);
+LockView make_lock_view(const QueueReading& reading, ServersAccount account,
+                        std::string_view chroot, std::int64_t own_session);
 
 /// The parent of this contender's nodes, or of the lease.
 std::string parent_of(const LockView& view, const Seat& seat);
@@ -144,7 +144,7 @@ std::size_t leases_taken(const LockView& view);
 std::string node_of(const LockView& view, const Seat& seat);
 
 /// What was read of its first node.
-QueueNode& entry_of(LockReading& reading, const Seat& seat);
+QueueNode& entry_of(QueueReading& reading, const Seat& seat);
 
 /// A semaphore's number of leases in its node's data, which Curator does not use; nullopt if the
 /// data are something else.

@@ -101,7 +101,7 @@ bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point dea
   return true;
 }
 
-LockView LockViewer::view_of(const LockReading& reading) {
+LockView LockViewer::view_of(const QueueReading& reading) {
   // Only a viewer that looks repeatedly has watches.
   return make_lock_view(reading, ask(reading), words_.chroot(), watch_ ? client_.session_id() : 0);
 }
@@ -146,7 +146,7 @@ std::optional<ServersAccount> LockViewer::asked_ahead(const std::set<std::int64_
   return account;
 }
 
-ServersAccount LockViewer::ask(const LockReading& reading) {
+ServersAccount LockViewer::ask(const QueueReading& reading) {
   std::set<std::int64_t> owners;
   for (const auto& [name, entry] : reading.queue.entries) owners.insert(entry.stat.ephemeral_owner);
   if (reading.leases)
@@ -252,7 +252,7 @@ class Search {
     const auto parsed = parse_lock_name(name);
     if (!parsed) return;
     auto& parent = parents_[above];
-    parent.known = parent.known || parsed->tag != LockTag::Unknown;
+    parent.known = parent.known || parsed->tag != ContenderTag::Unknown;
     parent.children.names.push_back(name);
     parent.children.entries[name] = {.data = {}, .stat = stat};
   }
@@ -273,14 +273,14 @@ class Search {
 
   static bool is_lease(const std::string& name) {
     const auto parsed = parse_lock_name(name);
-    return parsed && parsed->tag == LockTag::Lease;
+    return parsed && parsed->tag == ContenderTag::Lease;
   }
 
   /// Reads the data of the holders, and the semaphores' limits.
   void read_owners() {
     struct Question {
       std::string path;
-      LockReading& reading;
+      QueueReading& reading;
       QueueNode* entry;  ///< what gets the data; null: the limit
     };
     std::vector<Question> questions;
@@ -314,7 +314,7 @@ class Search {
   const std::stop_token& stop_;
   std::map<std::string, Parent> parents_;
   std::set<std::string> above_leases_;  ///< nodes with a child `leases`
-  std::map<std::string, LockReading> readings_;
+  std::map<std::string, QueueReading> readings_;
   LockSearch result_;
 };
 

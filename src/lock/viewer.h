@@ -38,13 +38,13 @@ class LockViewer {
                     Clock::time_point deadline = Clock::time_point::max());
 
  private:
-  LockView view_of(const LockReading& reading);
+  LockView view_of(const QueueReading& reading);
   bool late_watches(const std::stop_token& stop);
   void look_for_deadlocks(const std::stop_token& stop);
   void ask_ahead(const std::stop_token& stop);
   std::optional<ServersAccount> asked_ahead(const std::set<std::int64_t>& owners,
                                             std::int64_t most_watches);
-  ServersAccount ask(const LockReading& reading);
+  ServersAccount ask(const QueueReading& reading);
   bool watchers_may_come(const LockView& view) const;
   void note_changes(LockView& view);
   void pause(std::chrono::milliseconds time, const std::stop_token& stop);

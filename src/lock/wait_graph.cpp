@@ -185,7 +185,7 @@ Task<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> pat
   co_return paths;
 }
 
-Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
+Task<std::vector<QueueReading>> NearbyLocks::list(std::set<std::string> paths) {
   struct Semaphore {
     std::size_t reading;
     Pending<Children> locks;
@@ -194,7 +194,7 @@ Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
   };
   std::map<std::string, Pending<Children>> listings;
   for (const auto& path : paths) listings[path] = client_.start_children(path, Watch::none());
-  std::vector<LockReading> readings;
+  std::vector<QueueReading> readings;
   std::vector<Semaphore> semaphores;
   for (const auto& [path, asked] : listings) {
     auto listed = co_await fiber_.answer(asked);
@@ -221,7 +221,7 @@ Task<std::vector<LockReading>> NearbyLocks::list(std::set<std::string> paths) {
   co_return readings;
 }
 
-Task<> NearbyLocks::fetch_sessions(std::vector<LockReading>& readings) {
+Task<> NearbyLocks::fetch_sessions(std::vector<QueueReading>& readings) {
   std::vector<std::pair<std::string, QueueNode*>> nodes;
   for (auto& reading : readings) {
     add_nodes(reading.leases ? join_path(reading.path, "locks") : reading.path, reading.queue,

@@ -73,8 +73,8 @@ class NearbyLocks {
 
  private:
   Task<std::set<std::string>> with_siblings(std::set<std::string> paths);
-  Task<std::vector<LockReading>> list(std::set<std::string> paths);
-  Task<> fetch_sessions(std::vector<LockReading>& readings);
+  Task<std::vector<QueueReading>> list(std::set<std::string> paths);
+  Task<> fetch_sessions(std::vector<QueueReading>& readings);
 
   Client& client_;
   Fiber& fiber_;

@@ -94,7 +94,7 @@ class ExclusiveLock final : public Recipe {
     const auto holder = seen.value.data.value_or("");
     if (report_.waiting && holder != reported_holder_) {
       reported_holder_ = holder;
-      LockPlace place{.predecessor_node = "lock"};
+      QueuePlace place{.predecessor_node = "lock"};
       note_predecessor(seen, place);
       note_holder(seen, place);
       report_.waiting(place);

@@ -9,7 +9,7 @@ namespace {
 
 /// The name of the reader that takes the place of "_c_GUID-__WRIT__0000000007" in the queue.
 std::string reader_name(const LockName& writer) {
-  const auto* const tag = writer.tag == LockTag::KazooLock ? "__rlock__" : "__READ__";
+  const auto* const tag = writer.tag == ContenderTag::KazooLock ? "__rlock__" : "__READ__";
   return fmt::format("{}{}{:010}", writer.prefix(), tag, writer.sequence);
 }
 
@@ -51,8 +51,8 @@ class FairLock final : public Recipe {
                   "release the lock instead");
     // With the names of all libraries, readers have a __lock__ node too.
     const auto stays = [&](const LockName& node) {
-      return node.tag != LockTag::Write &&
-             (node.tag != LockTag::KazooLock || own->nodes.size() > 1);
+      return node.tag != ContenderTag::Write &&
+             (node.tag != ContenderTag::KazooLock || own->nodes.size() > 1);
     };
     std::vector<Op> ops;
     std::vector<std::string> after;  // created nodes come last

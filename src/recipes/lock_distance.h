@@ -11,7 +11,7 @@ namespace zksh {
 class Client;
 
 /// How much of the lease of a session with this timeout a lock needs: as much as a program with the
-/// usual grace period (LockDeadlines).
+/// usual grace period (ProgramDeadlines).
 constexpr BootClock::duration usual_reserve(BootClock::duration timeout) { return timeout / 3; }
 
 /// A message with the remedy if the session's timeout is too short for the time that answers take;

@@ -29,36 +29,37 @@ enum class Kind {
 };
 
 bool is_read_write(const Contender& contender) {
-  return contender.has(LockTag::Read) || contender.has(LockTag::Write);
+  return contender.has(ContenderTag::Read) || contender.has(ContenderTag::Write);
 }
 
 Kind kind_of(const Contender& contender) {
-  const bool kazoo = contender.has(LockTag::KazooLock) || contender.has(LockTag::KazooRead);
-  const bool mutex = contender.has(LockTag::Lock);
+  const bool kazoo =
+      contender.has(ContenderTag::KazooLock) || contender.has(ContenderTag::KazooRead);
+  const bool mutex = contender.has(ContenderTag::Lock);
   if (static_cast<int>(kazoo) + static_cast<int>(mutex) +
           static_cast<int>(is_read_write(contender)) >
       1)
     return Kind::All;
   const auto& name = contender.nodes.front();
   switch (name.tag) {
-    case LockTag::Lock:
+    case ContenderTag::Lock:
       if (name.made_by() == Library::Go) return Kind::Go;
       return name.prefix().starts_with("_c_") ? Kind::Mutex : Kind::OtherMutex;
-    case LockTag::Read:
-    case LockTag::Write:
+    case ContenderTag::Read:
+    case ContenderTag::Write:
       return Kind::ReadWrite;
-    case LockTag::KazooLock:
+    case ContenderTag::KazooLock:
       return Kind::KazooLock;
-    case LockTag::KazooRead:
+    case ContenderTag::KazooRead:
       return Kind::KazooRead;
-    case LockTag::Session:
+    case ContenderTag::Session:
       return name.made_by() == Library::CLock ? Kind::CLock : Kind::JavaLock;
-    case LockTag::DocRead:
-    case LockTag::DocWrite:
+    case ContenderTag::DocRead:
+    case ContenderTag::DocWrite:
       return Kind::Documentation;
-    case LockTag::Lease:
+    case ContenderTag::Lease:
       return Kind::Lease;
-    case LockTag::Unknown:
+    case ContenderTag::Unknown:
       break;
   }
   return Kind::Unknown;
@@ -96,9 +97,9 @@ Sight session_lock_sight(const Contender& other, bool crashes) {
 }
 
 Sight kazoo_lock_sight(const Contender& other) {
-  if (other.has(LockTag::KazooLock)) return Sight::Sees;
+  if (other.has(ContenderTag::KazooLock)) return Sight::Sees;
   // WriteLock waits for readers, Lock does not.
-  return other.has(LockTag::KazooRead) ? Sight::Unsure : Sight::Blind;
+  return other.has(ContenderTag::KazooRead) ? Sight::Unsure : Sight::Blind;
 }
 
 std::string contender_text(const Contender& contender, bool zksh) {
@@ -127,7 +128,7 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
   switch (kind_of(observer)) {
     case Kind::KazooLock:
     case Kind::KazooRead:
-      if (other.has(LockTag::Lock))
+      if (other.has(ContenderTag::Lock))
         add("give it extra_lock_patterns=[\"lock-\"]");
       else if (is_read_write(other))
         add(kind_of(observer) == Kind::KazooRead
@@ -135,7 +136,7 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
                 : "give it extra_lock_patterns=[\"__READ__\", \"__WRIT__\"]");
       break;
     case Kind::ReadWrite:
-      if (own && other.has(LockTag::Lock)) add("use rwlock");
+      if (own && other.has(ContenderTag::Lock)) add("use rwlock");
       break;
     default:
       break;
@@ -225,7 +226,7 @@ void add_reader_deadlock(const LockQueue& queue, std::string_view own, const Con
   for (const auto& contender : queue.contenders) {
     const bool concerned = own.empty() || contender.key() == own;
     const bool writes = contender.mode == LockMode::Exclusive;
-    if (reader && concerned && writes && contender.has(LockTag::KazooLock)) {
+    if (reader && concerned && writes && contender.has(ContenderTag::KazooLock)) {
       flaws.push_back(fmt::format(
           "{} has a writer behind it: a ReadLock of kazoo before 2.9 waits for that writer forever",
           contender_text(*reader, false)));
@@ -285,23 +286,23 @@ Sight lock_sight(const Contender& observer, const Contender& other) {
     return kind_of(other) == kind ? Sight::Sees : Sight::Unsure;
   switch (kind) {
     case Kind::OtherMutex:
-      return other.has(LockTag::Lock) ? Sight::Sees : Sight::Unsure;
+      return other.has(ContenderTag::Lock) ? Sight::Sees : Sight::Unsure;
     case Kind::Mutex:
       // It sorts by what follows "lock-"; names without it come last, by their first letter.
-      return sees_when(other.has(LockTag::Lock));
+      return sees_when(other.has(ContenderTag::Lock));
     case Kind::ReadWrite:
       return sees_when(is_read_write(other));
     case Kind::KazooLock:
       return kazoo_lock_sight(other);
     case Kind::KazooRead:
-      return sees_when(other.has(LockTag::KazooLock));
+      return sees_when(other.has(ContenderTag::KazooLock));
     case Kind::Go:
       return go_sight(other);
     case Kind::CLock:
     case Kind::JavaLock:
       return session_lock_sight(other, kind == Kind::CLock);
     case Kind::Lease:
-      return sees_when(other.has(LockTag::Lease));
+      return sees_when(other.has(ContenderTag::Lease));
     default:
       return Sight::Sees;
   }

@@ -17,14 +17,14 @@ namespace zksh {
 namespace {
 
 constexpr std::array tags{
-    std::pair{std::string_view("__READ__"), LockTag::Read},
-    std::pair{std::string_view("__WRIT__"), LockTag::Write},
-    std::pair{std::string_view("__rlock__"), LockTag::KazooRead},
-    std::pair{std::string_view("__lock__"), LockTag::KazooLock},
-    std::pair{std::string_view("lock-"), LockTag::Lock},
-    std::pair{std::string_view("lease-"), LockTag::Lease},
-    std::pair{std::string_view("read-"), LockTag::DocRead},
-    std::pair{std::string_view("write-"), LockTag::DocWrite},
+    std::pair{std::string_view("__READ__"), ContenderTag::Read},
+    std::pair{std::string_view("__WRIT__"), ContenderTag::Write},
+    std::pair{std::string_view("__rlock__"), ContenderTag::KazooRead},
+    std::pair{std::string_view("__lock__"), ContenderTag::KazooLock},
+    std::pair{std::string_view("lock-"), ContenderTag::Lock},
+    std::pair{std::string_view("lease-"), ContenderTag::Lease},
+    std::pair{std::string_view("read-"), ContenderTag::DocRead},
+    std::pair{std::string_view("write-"), ContenderTag::DocWrite},
 };
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -79,7 +79,7 @@ std::string_view guid_of(std::string_view prefix) {
 
 struct Parts {
   std::string_view prefix;
-  LockTag tag;
+  ContenderTag tag;
   std::int32_t sequence;
 };
 
@@ -88,7 +88,7 @@ std::optional<Parts> take_apart_at(const Numbered& number) {
   for (const auto& [word, tag] : tags)
     if (rest.ends_with(word))
       return Parts{rest.substr(0, rest.size() - word.size()), tag, number.number};
-  if (is_session_prefix(rest)) return Parts{rest, LockTag::Session, number.number};
+  if (is_session_prefix(rest)) return Parts{rest, ContenderTag::Session, number.number};
   return std::nullopt;
 }
 
@@ -103,7 +103,7 @@ std::optional<Parts> take_apart(std::string_view name) {
   const auto& number = shorter ? shorter : longer;
   // A guid alone is a holder of kazoo's Semaphore; one in a hundred ends in ten digits by chance.
   if (!number || is_hex32(name)) return std::nullopt;
-  return Parts{number->rest, LockTag::Unknown, number->number};
+  return Parts{number->rest, ContenderTag::Unknown, number->number};
 }
 
 }  // namespace
@@ -135,28 +135,29 @@ std::optional<std::int32_t> lock_sequence(std::string_view name) {
 }
 
 LockMode LockName::mode() const {
-  const bool reads = tag == LockTag::Read || tag == LockTag::KazooRead || tag == LockTag::DocRead;
+  const bool reads =
+      tag == ContenderTag::Read || tag == ContenderTag::KazooRead || tag == ContenderTag::DocRead;
   return reads ? LockMode::Shared : LockMode::Exclusive;
 }
 
 Library LockName::made_by() const {
   switch (tag) {
-    case LockTag::KazooRead:
-    case LockTag::KazooLock:
+    case ContenderTag::KazooRead:
+    case ContenderTag::KazooLock:
       return Library::Kazoo;
-    case LockTag::Lock:
+    case ContenderTag::Lock:
       // The Go library's guids have no dashes; those of zksh and Curator do.
       return text.starts_with("_c_") && key_size == 32 ? Library::Go : Library::Curator;
-    case LockTag::Read:
-    case LockTag::Write:
-    case LockTag::Lease:
+    case ContenderTag::Read:
+    case ContenderTag::Write:
+    case ContenderTag::Lease:
       return Library::Curator;
-    case LockTag::DocRead:
-    case LockTag::DocWrite:
+    case ContenderTag::DocRead:
+    case ContenderTag::DocWrite:
       return Library::Documentation;
-    case LockTag::Session:
+    case ContenderTag::Session:
       return prefix_size == 19 ? Library::CLock : Library::JavaWriteLock;
-    case LockTag::Unknown:
+    case ContenderTag::Unknown:
       break;
   }
   return Library::Unknown;

@@ -15,7 +15,7 @@ namespace zksh {
 enum class LockMode { Exclusive, Shared };
 
 /// The tag before a contender's sequence number, which shows its library and mode.
-enum class LockTag {
+enum class ContenderTag {
   Lock,       ///< lock-: Curator's InterProcessMutex, go-zookeeper, zksh: exclusive
   Read,       ///< __READ__: Curator's InterProcessReadWriteLock, zksh
   Write,      ///< __WRIT__: the same
@@ -35,7 +35,7 @@ enum class Library { Zksh, Curator, Kazoo, Go, CLock, JavaWriteLock, Documentati
 /// its parts are offsets.
 struct LockName {
   std::string text;  ///< the whole name
-  LockTag tag = LockTag::Unknown;
+  ContenderTag tag = ContenderTag::Unknown;
   std::int32_t sequence = 0;
   std::size_t prefix_size = 0;
   std::size_t key_begin = 0;

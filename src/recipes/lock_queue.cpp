@@ -103,21 +103,21 @@ std::optional<std::size_t> LockQueue::predecessor(std::size_t index) const {
   return std::nullopt;
 }
 
-LockPlace LockQueue::place(std::size_t index) const {
-  LockPlace place{.position = index + 1,
-                  .count = contenders.size(),
-                  .first_node = contenders.front().nodes.front().text};
+QueuePlace LockQueue::place(std::size_t index) const {
+  QueuePlace place{.position = index + 1,
+                   .count = contenders.size(),
+                   .first_node = contenders.front().nodes.front().text};
   if (const auto before = predecessor(index)) {
     const auto& nodes = contenders[*before].nodes;
     place.predecessor_node = nodes.front().text;
     // With the names of all libraries, a downgrade replaces one node, and readers must notice.
-    const auto write = std::ranges::find(nodes, LockTag::Write, &LockName::tag);
+    const auto write = std::ranges::find(nodes, ContenderTag::Write, &LockName::tag);
     place.watched_node = (write == nodes.end() ? nodes.back() : *write).text;
   }
   return place;
 }
 
-std::optional<LockPlace> plain_place(const std::vector<std::string>& names, std::string_view own) {
+std::optional<QueuePlace> plain_place(const std::vector<std::string>& names, std::string_view own) {
   const auto own_sequence = plain_sequence(own);
   if (!own_sequence) return std::nullopt;
   const std::string* first = nullptr;
@@ -145,7 +145,7 @@ std::optional<LockPlace> plain_place(const std::vector<std::string>& names, std:
     }
   }
   if (!found) return std::nullopt;
-  LockPlace place{.position = earlier + 1, .count = names.size(), .first_node = *first};
+  QueuePlace place{.position = earlier + 1, .count = names.size(), .first_node = *first};
   if (before) place.predecessor_node = place.watched_node = *before;
   return place;
 }

@@ -26,7 +26,7 @@ struct Contender {
   /// See LockName::key. Valid as long as the contender.
   std::string_view key() const { return nodes.front().key(); }
   /// Whether a node's name has the tag.
-  bool has(LockTag tag) const {
+  bool has(ContenderTag tag) const {
     return std::ranges::find(nodes, tag, &LockName::tag) != nodes.end();
   }
 };
@@ -35,7 +35,7 @@ struct Contender {
 using ContenderKeys = std::set<std::string, std::less<>>;
 
 /// A contender's place in the queue: what it needs to know while it waits, and what users are told.
-struct LockPlace {
+struct QueuePlace {
   /// 1: the holder; readers that hold the lock together count separately. 0: there is no order.
   std::size_t position = 0;
   std::size_t count = 0;     ///< number of contenders
@@ -74,7 +74,7 @@ struct LockQueue {
   std::optional<std::size_t> index_of(std::string_view key) const;
   /// The nearest contender before `index` that keeps it from the lock; nullopt: it holds the lock.
   std::optional<std::size_t> predecessor(std::size_t index) const;
-  LockPlace place(std::size_t index) const;
+  QueuePlace place(std::size_t index) const;
   /// Whether the contender at this index holds the lock.
   bool holds(std::size_t index) const { return !predecessor(index); }
 };
@@ -89,7 +89,7 @@ LockQueue make_lock_queue(std::vector<std::string> names,
 /// The place of the contender with the node `own` in the usual case: a plain mutex, all names of
 /// Curator's kind, numbers far from the counter's end, one node per contender. With a thousand
 /// contenders this costs a tenth of a LockQueue. nullopt: use a LockQueue.
-std::optional<LockPlace> plain_place(const std::vector<std::string>& names, std::string_view own);
+std::optional<QueuePlace> plain_place(const std::vector<std::string>& names, std::string_view own);
 
 /// Whether a node with these children is a semaphore: "locks" and "leases". Servers remove "locks",
 /// a container, a minute after the last who asked for a lease.

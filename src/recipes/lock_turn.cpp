@@ -90,7 +90,7 @@ Task<> LockTurn::look_first() {
 Task<Turn> LockTurn::await(LockNodes& nodes, Compat names) {
   for (;;) {
     auto listed = co_await listing_.names(herd_);
-    std::optional<LockPlace> place;
+    std::optional<QueuePlace> place;
     // Giving way requires knowing the others.
     if (nodes.same_session() && nodes.holding().nodes.size() == 1 && !gives_way_)
       place = plain_place(listed, base_name(nodes.holding().nodes.front()));
@@ -161,7 +161,7 @@ Task<std::map<std::string, std::int64_t>> LockTurn::fetch_order(std::vector<std:
   }
 }
 
-Task<> LockTurn::await_change(LockPlace place) {
+Task<> LockTurn::await_change(QueuePlace place) {
   const auto watched = path_of(place.watched_node);
   Outcome<Node> seen;
   if (!herd_)
@@ -175,7 +175,7 @@ Task<> LockTurn::await_change(LockPlace place) {
   if (!woken) throw LockBusy(called() + " was not acquired in time");
 }
 
-Task<> LockTurn::report_place(LockPlace place, Outcome<Node> before) {
+Task<> LockTurn::report_place(QueuePlace place, Outcome<Node> before) {
   if (!report_.waiting || position_ == place.position) co_return;
   position_ = place.position;
   note_predecessor(before, place);
@@ -201,9 +201,9 @@ bool LockTurn::needs_other_names(const LockQueue& queue, std::size_t own, Compat
   return std::ranges::any_of(queue.contenders, [&](const Contender& other) {
     if (&other == &queue.contenders[own] || other.nodes.size() > 1) return false;
     const auto tag = other.nodes.front().tag;
-    if (tag == LockTag::KazooRead || tag == LockTag::KazooLock) return true;
-    return read_write ? tag == LockTag::Lock || tag == LockTag::Session
-                      : tag == LockTag::Read || tag == LockTag::Write;
+    if (tag == ContenderTag::KazooRead || tag == ContenderTag::KazooLock) return true;
+    return read_write ? tag == ContenderTag::Lock || tag == ContenderTag::Session
+                      : tag == ContenderTag::Read || tag == ContenderTag::Write;
   });
 }
 

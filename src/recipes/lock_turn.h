@@ -68,9 +68,9 @@ class LockTurn {
   Task<std::map<std::string, std::int64_t>> fetch_order(std::vector<std::string> names);
   bool needs_other_names(const LockQueue& queue, std::size_t own, Compat names) const;
   void warn_of_flaws(const LockQueue& queue, std::size_t own);
-  Task<> await_change(LockPlace place);
+  Task<> await_change(QueuePlace place);
   void look_again(const LockNodes& nodes);
-  Task<> report_place(LockPlace place, Outcome<Node> before);
+  Task<> report_place(QueuePlace place, Outcome<Node> before);
   bool finds_obstacle(const LockQueue& queue, std::size_t own);
   std::string path_of(const std::string& name) const;
   const std::string& called() const;

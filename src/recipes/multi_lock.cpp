@@ -68,7 +68,7 @@ class MultiLock final : public Recipe {
     Queue(MultiLock& lock, const std::string& path)
         : request(lock.request_), report(lock.report_), turn(lock.requests_, report, request) {
       request.paths = {path};
-      report.waiting = [this, &outer = lock.report_](LockPlace place) {
+      report.waiting = [this, &outer = lock.report_](QueuePlace place) {
         holder = place.holder;
         place.path = request.path();
         if (outer.waiting) outer.waiting(place);
@@ -284,8 +284,8 @@ class MultiLock final : public Recipe {
       if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
       const auto holder = seen.value.data.value_or("");
       if (report_.waiting) {
-        LockPlace place{.predecessor_node = std::string(base_name(node)),
-                        .path = std::string(parent_path(node))};
+        QueuePlace place{.predecessor_node = std::string(base_name(node)),
+                         .path = std::string(parent_path(node))};
         note_predecessor(seen, place);
         note_holder(seen, place);
         report_.waiting(place);

@@ -51,7 +51,7 @@ struct RecipeReport {
   std::function<void(const std::string& text)> step{};
   /// Warnings for the user: exclusion that cannot work, a lost place.
   std::function<void(const std::string& text)> warning{};
-  std::function<void(const LockPlace& place)> waiting{};
+  std::function<void(const QueuePlace& place)> waiting{};
   /// Called after a wait, right behind the request for the queue, whose answer may show that the
   /// lock is held. `nodes` are the contender's. What this callback sends is answered after that
   /// request, and so shows a state that is at least as new.

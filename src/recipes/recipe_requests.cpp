@@ -39,12 +39,12 @@ bool stays(const Outcome<Node>& contender) {
 
 }  // namespace
 
-void note_predecessor(const Outcome<Node>& predecessor, LockPlace& place) {
+void note_predecessor(const Outcome<Node>& predecessor, QueuePlace& place) {
   place.predecessor = predecessor.value.data.value_or("");
   place.predecessor_stays = stays(predecessor);
 }
 
-void note_holder(const Outcome<Node>& first, LockPlace& place) {
+void note_holder(const Outcome<Node>& first, QueuePlace& place) {
   if (first.code != code::ok) return;
   place.holder = first.value.data.value_or("");
   place.holder_age_ms = std::max<std::int64_t>(wall_clock_now() - first.value.stat.ctime, 0);

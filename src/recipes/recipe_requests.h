@@ -30,9 +30,9 @@ std::string answer_text(const Children& children);
 std::string answer_text(const std::vector<OpResult>& results);
 
 // They note in `place` what an attempt to read a contender's node has shown.
-void note_predecessor(const Outcome<Node>& predecessor, LockPlace& place);
+void note_predecessor(const Outcome<Node>& predecessor, QueuePlace& place);
 /// The same for the first contender.
-void note_holder(const Outcome<Node>& first, LockPlace& place);
+void note_holder(const Outcome<Node>& first, QueuePlace& place);
 
 /// Used by one recipe, on the thread that drives its fiber.
 class RecipeRequests {

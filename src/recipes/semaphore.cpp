@@ -79,7 +79,7 @@ class Semaphore final : public Recipe {
                 }),
         watch_(requests_),
         listing_(requests_, watch_, leases_path_) {
-    mutex_report_.waiting = [this](LockPlace place) {
+    mutex_report_.waiting = [this](QueuePlace place) {
       listing_.forget();  // the listing from before the wait is outdated
       place.leases = {.all = count_, .taken = 0, .wanted = quantity_};
       if (report_.waiting) report_.waiting(place);
@@ -302,7 +302,7 @@ class Semaphore final : public Recipe {
     if (!report_.waiting || wait_reported_)
       co_return;  // only once: leases may come and go while it waits for many
     wait_reported_ = true;
-    LockPlace place;
+    QueuePlace place;
     place.leases = {.all = count_, .taken = static_cast<int>(names_.size()), .wanted = quantity_};
     const auto queue = make_lock_queue(names_);
     if (!queue.contenders.empty()) {

@@ -142,7 +142,7 @@ class WireConversation {
   ///
   /// A transaction that only checks nodes extends a lease (LockChecks). Near the servers, a lease
   /// that was renewed in time lasts for another 0.1 of the session timeout before a program under a
-  /// lock is terminated (LockDeadlines). The C client's two thirds are too late for the lock,
+  /// lock is terminated (ProgramDeadlines). The C client's two thirds are too late for the lock,
   /// whether the server is silent or cut off from its leader. So a check waits for
   /// LeaseRenewal::longest_silence, counted from when its answer would have come if it took as long
   /// as the last, or from a later answer to an earlier request: a link whose answers come steadily

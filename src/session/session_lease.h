@@ -44,7 +44,7 @@ namespace zksh {
 ///  3. Without pauses that is all. If the leader, the follower or the path between them paused,
 ///     pings were late. V bounds the delay: it was answered, so nothing was paused at that time,
 ///     and the pause began after V; the leader has heard of H. So R counts as sent a sixth of T
-///     after H at most, and LockDeadlines keeps that much as a margin.
+///     after H at most, and ProgramDeadlines keeps that much as a margin.
 ///     A pause that ended before V hides nothing: bytes arrive in order, so the leader's pings of
 ///     that time come before the agreement to V, and their answers before W.
 ///  4. A new leader restarts the whole timeout of every session, after a quorum has left the old
@@ -73,10 +73,10 @@ namespace zksh {
 ///     0.98 T - delay - q - p - 2a - max(0, a + p - T/6)
 ///
 /// With the requests of LeaseRenewal (q = T/24 and p = T/12 while a lock is held, none of which
-/// waits for another's answer) and answers within T/16, that is 0.45 T. LockDeadlines needs 0.33 T,
-/// or 0.375 T with the longest grace period. Therefore *a program starts only when no deadline can
-/// come as long as every request is answered within LeaseRenewal::longest_answer*: T/16, or at a
-/// distance, the round trip r and T/50. The latter, with T/100 for threads that are late and as
+/// waits for another's answer) and answers within T/16, that is 0.45 T. ProgramDeadlines needs 0.33
+/// T, or 0.375 T with the longest grace period. Therefore *a program starts only when no deadline
+/// can come as long as every request is answered within LeaseRenewal::longest_answer*: T/16, or at
+/// a distance, the round trip r and T/50. The latter, with T/100 for threads that are late and as
 /// much for requests that are, leaves 0.565 T - 3r of the lease: hence LeaseRenewal::least_timeout.
 ///
 /// What is left of a lease does not tell all that: right after a wait, or for a session that has

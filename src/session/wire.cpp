@@ -27,7 +27,7 @@ namespace zksh {
 namespace {
 
 /// The lock of all wires. The thread that has it may take it again.
-class WiresLock {
+class WiresMutex {
  public:
   void lock() {
     if (depth++ > 0 || mutex_.try_lock()) return;
@@ -54,8 +54,8 @@ class WiresLock {
   std::atomic<std::uint32_t> waited_{0};  ///< counts those that got it
 };
 
-WiresLock& wires_lock() {
-  static auto& lock = *new WiresLock;
+WiresMutex& wires_lock() {
+  static auto& lock = *new WiresMutex;
   return lock;
 }
 

@@ -1233,7 +1233,7 @@ class Run {
     while (fault_.empty() && !manager.await_gone(*lock, zksh::Clock::now() + 1s, never_stops))
       continue;
     const auto gone = lock->status();
-    if (gone.stage == zksh::LockStage::Stuck && fault_.empty())
+    if (gone.stage == zksh::LockStatus::Stage::Stuck && fault_.empty())
       judge_.fault(fmt::format("{} cannot give {} back: {}", who, name, gone.reason));
     manager.forget(*lock);
   }
@@ -1334,8 +1334,8 @@ class Run {
     auto& d = dice();
     auto& monitor = session.monitor();
     const std::stop_token never_stops;
-    zksh::LockDeadlines deadlines(zksh::OnLost::Terminate, lock.status().lease.timeout,
-                                  std::nullopt);
+    zksh::ProgramDeadlines deadlines(zksh::OnLost::Terminate, lock.status().lease.timeout,
+                                     std::nullopt);
     for (;;) {
       const auto seen = lock.status().lease.end;
       const bool lasts = session.lease_lasts(deadlines.reserve());
@@ -1393,12 +1393,12 @@ class Run {
       const bool is_asked = now_it_is.is_held() && !wanted;
       if (is_asked) deadlines.ask(time);
       const auto step = deadlines.step(time, now_it_is.lease.end);
-      if (step == zksh::LockDeadlines::Step::Terminate) told = true;
+      if (step == zksh::ProgramDeadlines::Step::Terminate) told = true;
       if (started->is_over) {
         end = "has been killed by its watchdog, and leaves";
         break;
       }
-      if (step == zksh::LockDeadlines::Step::Kill || (told && heeds)) {
+      if (step == zksh::ProgramDeadlines::Step::Kill || (told && heeds)) {
         end = is_asked ? "was asked for it, and gives back" : "is ended";
         if (!now_it_is.is_held()) end = "has lost it";
         was_asked = is_asked;

@@ -17,7 +17,7 @@ TrialContender::TrialContender(FakeTree& on, const RecipeMaker& make, std::strin
     : name(std::move(called)), tree(on), client(on), fiber(on.monitor()) {
   report.step = [this](const std::string& text) { steps.push_back(text); };
   report.warning = [this](const std::string& text) { warnings.push_back(text); };
-  report.waiting = [this](const LockPlace& place) { places.push_back(place); };
+  report.waiting = [this](const QueuePlace& place) { places.push_back(place); };
   recipe = make(client, fiber, report, name);
 }
 

@@ -58,7 +58,7 @@ class TrialContender {
   FakeClient client;
   Fiber fiber;
   std::vector<std::string> warnings;
-  std::vector<LockPlace> places;
+  std::vector<QueuePlace> places;
   std::vector<std::string> steps;
   RecipeReport report;
   std::unique_ptr<Recipe> recipe;

@@ -1,5 +1,5 @@
-// The decisions on time of a lock (SessionLease, LeaseRenewal, LockDeadlines) against a model of an
-// ensemble, in virtual time: is a program dead when the leader gives its lock away, and is none
+// The decisions on time of a lock (SessionLease, LeaseRenewal, ProgramDeadlines) against a model of
+// an ensemble, in virtual time: is a program dead when the leader gives its lock away, and is none
 // ended while all is well? ZKSH_MODEL_HOLDS is the number of holds, ZKSH_MODEL_SEED the first seed.
 #include "client/lease_renewal.h"
 #include "lock/deadlines.h"
@@ -241,7 +241,7 @@ class Hold {
   Duration round_trip_{};                       ///< the shortest on this connection
   Time heard_at_{};                             ///< of the last answer
   std::optional<LeaseRenewal> renewal_;
-  std::optional<LockDeadlines> deadlines_;
+  std::optional<ProgramDeadlines> deadlines_;
   bool started_ = false;
   bool alive_ = false;
   Time died_{};
@@ -616,10 +616,10 @@ void Hold::note_lease() {
 void Hold::step() {
   if (!alive_) return;
   const auto what = deadlines_->step(now_, end_);
-  if (what == LockDeadlines::Step::Terminate || what == LockDeadlines::Step::Kill) {
+  if (what == ProgramDeadlines::Step::Terminate || what == ProgramDeadlines::Step::Kill) {
     if (healthy()) fail("a program is ended although every answer came in time");
   }
-  if (what == LockDeadlines::Step::Kill) return die();
+  if (what == ProgramDeadlines::Step::Kill) return die();
   const auto next = deadlines_->next(end_);
   if (next != never)
     at(client_runs(std::max(next, now_)), [](Hold& hold) {

@@ -17,7 +17,7 @@ constexpr auto hex32 = "4268e3cb0e2f4c6a9a1b2c3d4e5f6071";
 
 struct Expected {
   std::string name;
-  LockTag tag;
+  ContenderTag tag;
   std::int32_t sequence;
   std::string key;  ///< empty: the whole name
   LockMode mode;
@@ -48,46 +48,52 @@ constexpr auto shared = LockMode::Shared;
 INSTANTIATE_TEST_SUITE_P(
     Libraries, ContenderNames,
     testing::Values(
-        Expected{curator("lock-0000000004"), LockTag::Lock, 4, uuid, exclusive, Library::Curator},
-        Expected{curator("__READ__0000000012"), LockTag::Read, 12, uuid, shared, Library::Curator},
-        Expected{curator("__WRIT__0000000012"), LockTag::Write, 12, uuid, exclusive,
+        Expected{curator("lock-0000000004"), ContenderTag::Lock, 4, uuid, exclusive,
                  Library::Curator},
-        Expected{curator("lease-0000000001"), LockTag::Lease, 1, uuid, exclusive, Library::Curator},
-        Expected{curator("__lock__0000000003"), LockTag::KazooLock, 3, uuid, exclusive,
+        Expected{curator("__READ__0000000012"), ContenderTag::Read, 12, uuid, shared,
+                 Library::Curator},
+        Expected{curator("__WRIT__0000000012"), ContenderTag::Write, 12, uuid, exclusive,
+                 Library::Curator},
+        Expected{curator("lease-0000000001"), ContenderTag::Lease, 1, uuid, exclusive,
+                 Library::Curator},
+        Expected{curator("__lock__0000000003"), ContenderTag::KazooLock, 3, uuid, exclusive,
                  Library::Kazoo},
-        Expected{kazoo("__lock__0000000007"), LockTag::KazooLock, 7, hex32, exclusive,
+        Expected{kazoo("__lock__0000000007"), ContenderTag::KazooLock, 7, hex32, exclusive,
                  Library::Kazoo},
-        Expected{kazoo("__rlock__0000000007"), LockTag::KazooRead, 7, hex32, shared,
+        Expected{kazoo("__rlock__0000000007"), ContenderTag::KazooRead, 7, hex32, shared,
                  Library::Kazoo},
-        Expected{kazoo("-lock-0000000007"), LockTag::Lock, 7, hex32, exclusive, Library::Curator},
-        Expected{go("lock-0000000009"), LockTag::Lock, 9, hex32, exclusive, Library::Go},
-        Expected{"x-01000013edec1a67-0000000002", LockTag::Session, 2, "", exclusive,
+        Expected{kazoo("-lock-0000000007"), ContenderTag::Lock, 7, hex32, exclusive,
+                 Library::Curator},
+        Expected{go("lock-0000000009"), ContenderTag::Lock, 9, hex32, exclusive, Library::Go},
+        Expected{"x-01000013edec1a67-0000000002", ContenderTag::Session, 2, "", exclusive,
                  Library::CLock},
-        Expected{"x-72057679856500742-0000000002", LockTag::Session, 2, "", exclusive,
+        Expected{"x-72057679856500742-0000000002", ContenderTag::Session, 2, "", exclusive,
                  Library::JavaWriteLock},
-        Expected{"x--72057679856500742-0000000002", LockTag::Session, 2, "", exclusive,
+        Expected{"x--72057679856500742-0000000002", ContenderTag::Session, 2, "", exclusive,
                  Library::JavaWriteLock},
-        Expected{"read-0000000001", LockTag::DocRead, 1, "", shared, Library::Documentation},
-        Expected{"write-0000000001", LockTag::DocWrite, 1, "", exclusive, Library::Documentation},
-        Expected{"job0000000001", LockTag::Unknown, 1, "", exclusive, Library::Unknown},
-        Expected{"0000000001", LockTag::Unknown, 1, "", exclusive, Library::Unknown}));
+        Expected{"read-0000000001", ContenderTag::DocRead, 1, "", shared, Library::Documentation},
+        Expected{"write-0000000001", ContenderTag::DocWrite, 1, "", exclusive,
+                 Library::Documentation},
+        Expected{"job0000000001", ContenderTag::Unknown, 1, "", exclusive, Library::Unknown},
+        Expected{"0000000001", ContenderTag::Unknown, 1, "", exclusive, Library::Unknown}));
 
 INSTANTIATE_TEST_SUITE_P(
     TheCounterAtItsEnd, ContenderNames,
     testing::Values(
-        Expected{curator("lock-2147483647"), LockTag::Lock, INT32_MAX, uuid, exclusive,
+        Expected{curator("lock-2147483647"), ContenderTag::Lock, INT32_MAX, uuid, exclusive,
                  Library::Curator},
-        Expected{curator("lock--2147483648"), LockTag::Lock, INT32_MIN, uuid, exclusive,
+        Expected{curator("lock--2147483648"), ContenderTag::Lock, INT32_MIN, uuid, exclusive,
                  Library::Curator},
         // Java's %010d of a small negative number: the sign takes one of the ten places.
-        Expected{curator("lock--000000005"), LockTag::Lock, -5, uuid, exclusive, Library::Curator},
-        Expected{kazoo("__lock__-000000005"), LockTag::KazooLock, -5, hex32, exclusive,
+        Expected{curator("lock--000000005"), ContenderTag::Lock, -5, uuid, exclusive,
+                 Library::Curator},
+        Expected{kazoo("__lock__-000000005"), ContenderTag::KazooLock, -5, hex32, exclusive,
                  Library::Kazoo},
-        Expected{kazoo("__lock__-2147483648"), LockTag::KazooLock, INT32_MIN, hex32, exclusive,
+        Expected{kazoo("__lock__-2147483648"), ContenderTag::KazooLock, INT32_MIN, hex32, exclusive,
                  Library::Kazoo},
-        Expected{"x-01000013edec1a67--000000005", LockTag::Session, -5, "", exclusive,
+        Expected{"x-01000013edec1a67--000000005", ContenderTag::Session, -5, "", exclusive,
                  Library::CLock},
-        Expected{"job-000000005", LockTag::Unknown, -5, "", exclusive, Library::Unknown}));
+        Expected{"job-000000005", ContenderTag::Unknown, -5, "", exclusive, Library::Unknown}));
 
 TEST(LockName, OthersAreNoContenders) {
   for (const auto* name : {"", "config", "lock-", "lock-123", "lock00000004", "0000000004x",
@@ -179,7 +185,7 @@ TEST(LockName, WhatIsMadeIsRecognised) {
       for (const auto& prefix : contender_prefixes(compat, mode, true, fresh_guid())) {
         const auto parsed = parse_lock_name(prefix + "0000000041");
         ASSERT_TRUE(parsed) << prefix;
-        EXPECT_NE(parsed->tag, LockTag::Unknown) << prefix;
+        EXPECT_NE(parsed->tag, ContenderTag::Unknown) << prefix;
         keys.emplace(parsed->key());
         reads = reads || parsed->mode() == shared;
       }

@@ -187,7 +187,7 @@ class RecipeFaults : public testing::TestWithParam<Case> {
   }
 
   /// What was read of the first one is told, and nothing if that failed.
-  static void expect_told_truly(const std::vector<LockPlace>& places) {
+  static void expect_told_truly(const std::vector<QueuePlace>& places) {
     for (const auto& place : places) {
       EXPECT_EQ(place.holder_age_ms.has_value(), !place.holder.empty());
       EXPECT_FALSE(place.holder_stays || place.predecessor_stays);

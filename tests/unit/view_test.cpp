@@ -21,7 +21,7 @@ constexpr auto zksh_data = "host=db1 pid=4711 user=ops cmd=\"nightly.sh\" via=zk
 
 /// A lock that is read; contenders come in the order in which they are added.
 struct ReadLock {
-  LockReading reading{.path = "/l"};
+  QueueReading reading{.path = "/l"};
   ServersAccount account;
   int sequence = 0;
 

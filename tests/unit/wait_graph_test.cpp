@@ -39,14 +39,14 @@ class Queue {
     reading_.queue.entries[name].stat.ephemeral_owner = session;
     return *this;
   }
-  LockReading reading_;
+  QueueReading reading_;
 };
 
 /// Holders of leases, and those who queue up for one.
 LockView semaphore(const std::string& path, std::int64_t limit,
                    const std::vector<std::int64_t>& holders,
                    const std::vector<std::int64_t>& queue) {
-  LockReading reading{.path = path};
+  QueueReading reading{.path = path};
   auto& leases = reading.leases.emplace();
   if (limit > 0) reading.limit = limit;
   for (const auto session : holders) {
