@@ -216,7 +216,7 @@ class Scripts(SessionTest):
                               ["stop db2", "start db2", "stop db1", "start db1"]])
         # One that does not come back stops the others.
         self.file("broken", "")
-        self.assertEqual(self.run_script("rolling-restart.sh", "/roll", "/app/db1", "db1", PATIENCE="300ms")[0], 124)
+        self.assertEqual(self.run_script("rolling-restart.sh", "/roll", "/app/db1", "db1", PATIENCE="5s")[0], 124)
         status, _, err = self.run_script("rolling-restart.sh", "/roll", "/app/db2", "db2")
         self.assertEqual((status, err), (1, "not restarted: see /roll/failed\n"))
         # Nor is one restarted when no server says whether another has failed.
