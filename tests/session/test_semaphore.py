@@ -103,7 +103,7 @@ class Semaphore(LockTest):
 
     def test_busy(self):
         self.hold(3)
-        for options, said in ((["-n"], "is busy"), (["-w", "1s"], "was not acquired in time")):
+        for options, said in ((["-n"], "is busy"), (["-w", "4s"], "was not acquired in time")):
             with self.subTest(options):
                 process = self.semaphore("3", *options, "--", "echo", "never")
                 out, _ = self.assert_ends(process, 75, f"/s {said}: 3 of 3 leases are taken")

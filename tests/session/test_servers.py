@@ -142,7 +142,7 @@ class Sessions(EnsembleTest):
     def test_latency_without_the_frozen_one(self):
         frozen = self.followers()[0]
         frozen.freeze()
-        status, out, err = self.zksh("latency", "-n", "3", "-t", "2s", "-o", "json")
+        status, out, err = self.zksh("latency", "-n", "3", "-t", "6s", "-o", "json")
         self.assertEqual((status, err), (1, ""))
         found = {member["server"]: member for member in map(json.loads, out.splitlines())}
         self.assertEqual(found[frozen.address]["error"], FROZEN)
@@ -152,7 +152,7 @@ class Sessions(EnsembleTest):
 
     def ask_with_a_frozen_server(self, frozen, watcher):
         frozen.freeze()
-        status, out, err = self.zksh("who", "-t", "2s", watcher)
+        status, out, err = self.zksh("who", "-t", "6s", watcher)
         self.assertEqual((status, err), (1, f"{frozen.address}: {FROZEN}\n"))
         self.assertIn("client: not connected to any server that answered\n", out)
         frozen.thaw()
