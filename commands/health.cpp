@@ -257,11 +257,10 @@ void look_at_nodes(Context& cx, const Args& a, std::int64_t largest_answer, Deep
   }
 }
 
-DeepHealth look_deeper(Context& cx, const Args& a, const ServersToAsk& asked,
-                       const EnsembleAnswers& all, Health& health) {
+DeepHealth look_deeper(Context& cx, const Args& a, std::vector<MemberDetails> details,
+                       Health& health) {
   DeepHealth deep;
-  const auto details = ask_details(all, health.members, asked.admin_servers,
-                                   patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
+  for (std::size_t i = 0; i < details.size(); ++i) details[i].health = health.members[i];
   check_servers(details, deep);
   const auto largest = largest_answer(details);
   const auto no_nodes = !a.hosts.empty()                      ? "only the named servers were asked"
@@ -290,9 +289,11 @@ int run(Context& cx, const Args& a) {
     throw UsageError("--no-tree, --rate and --window need --deep");
   a.work.limits();  // rejects a wrong number before asking anything
   const auto asked = servers_to_ask(cx, a.hosts);
-  const auto all =
-      ask_members(asked, health_words(), patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
+  const auto time = patience_of(a.timeout, std::chrono::seconds(2));
+  const auto all = ask_members(asked, health_words(), time, cx.stop);
   auto members = mapped(all.members, read_health);
+  std::vector<MemberDetails> details;  // before this zksh is one of the servers' clients
+  if (a.deep) details = ask_details(all, members, asked.admin_servers, time, cx.stop);
   try_sessions(cx.client, all.members, members, a.timeout ? patience_of(a.timeout, 1s) : 1s,
                cx.stop);
   auto health = judge(std::move(members), all.membership, limits);
@@ -302,7 +303,7 @@ int run(Context& cx, const Args& a) {
                     "string does not name are unknown",
                     all.mute));
   std::optional<DeepHealth> deep;
-  if (a.deep) deep = look_deeper(cx, a, asked, all, health);
+  if (a.deep) deep = look_deeper(cx, a, std::move(details), health);
   if (cx.out.json()) {
     print_json_health(cx, health, deep);
   } else if (cx.out.plain()) {

@@ -151,6 +151,7 @@ class Trouble:
         resource.prlimit(cls.server.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
 
     def test_each_is_found(self):
+        wait_until(lambda: four_letter_word(self.server.port, "cons").count("sid=") == 16)  # without those of other tests
         found = deep(self.server.address, admin=self.admin)
         findings = checks_of(found)
         self.assertEqual(("degraded", 1), (found["verdict"], found["status"]))
