@@ -105,6 +105,7 @@ struct Context {
   /// Whether Ctrl-Z has done either.
   bool was_suspended() const { return suspension && suspension->done; }
 
+  /// The client's, under which a command waits.
   Monitor& monitor() const;
 
   /// The status for a failure that zkCli reports with status 0: 0 in its place, otherwise `status`.
