@@ -164,7 +164,7 @@ TEST_F(BatchWriterTest, AfterLossesMoreAndMoreAreUnderWay) {
   client.before_request(3 + count, [&] { client.hold_back(); });
   const auto until = Clock::now() + std::chrono::seconds(30);
   std::thread server([&] {
-    for (const std::size_t together : {1, 2, 4, 8, 5}) {
+    for (const std::size_t together : {1U, 2U, 4U, 8U, 5U}) {
       expected += together;
       while (client.requests() < expected && Clock::now() < until) std::this_thread::yield();
       EXPECT_EQ(client.requests(), expected);
