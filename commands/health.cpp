@@ -349,7 +349,7 @@ extern const Command health_command = make_command<Args>(
          "connections that maxClientCnxns allows it; 80% of the file descriptors in use; logs of "
          "more than 1 GiB and ten times the data while nothing purges them; passwords and a "
          "superDigest that the AdminServer shows; lists of children and values of half of "
-         "jute.maxbuffer; counters of children above 1600000000; and quotas of which 90% are used. "
+         "jute.maxbuffer; counters of children above 1600000000; and quotas that are 90% used. "
          "What could not be checked is listed, and does not count as passed. Every node is visited "
          "once, also those outside the chroot; --rate limits that, --no-tree leaves it out.\n\n-o "
          "plain prints a "

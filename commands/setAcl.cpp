@@ -335,7 +335,7 @@ extern const Command setAcl_command = make_command<Args>(
          "ip:ADDRESS/BITS, digest:USER:HASH, and auth:: for the identities of this session "
          "(addauth). If an entry cannot be parsed, nothing is written; on piped input that entry "
          "alone is left out, as in zkCli. An entry that nobody can ever meet is refused: without "
-         "permissions, a digest that is none, an ip that is no address; --force sets it "
+         "permissions, a malformed digest, an ip that is not an address; --force sets it "
          "nevertheless. -R changes the whole subtree, and lists each node before its ACL is set: "
          "an ACL that takes away the right to list is set below, too. Nodes that fail are "
          "reported, and the others are still changed; at a terminal zksh asks first, as deleteall "

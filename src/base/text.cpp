@@ -368,7 +368,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> suggestions(std::string_view word,
                                      std::span<const std::string> candidates) {
-  constexpr std::size_t longest = 64;  // longer words are no typos, and the cost is quadratic
+  constexpr std::size_t longest = 64;  // longer words are not typos, and the cost is quadratic
   if (word.empty() || word.size() > longest) return {};
   std::vector<std::tuple<std::size_t, std::string>> close;
   for (const auto& candidate : candidates) {

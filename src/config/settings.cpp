@@ -41,7 +41,7 @@ std::optional<std::string> lock_acl_flaw(std::string_view value) {
     if (text == "creator") continue;
     const auto parsed = parse_acl(text);
     if (!parsed.complaints.empty() || parsed.acl.empty())
-      return "it is no ACL: an entry is creator, or scheme:id:perms with letters of cdrwa";
+      return "it is not an ACL: an entry is creator, or scheme:id:perms with letters of cdrwa";
     const auto& entry = parsed.acl.front();
     const auto colon = entry.id.find(':');
     const auto from = colon == std::string::npos ? "" : entry.id.substr(colon + 1);

@@ -1,4 +1,4 @@
-// Semaphore: a fixed number of leases, of which each holder has one or more.
+// Semaphore: a fixed number of leases; each holder has one or more.
 #include "base/number.h"
 #include "base/text.h"
 #include "client/client.h"

@@ -20,7 +20,7 @@ void check_nodes(Client& client, std::int64_t largest_answer, const WorkLimits& 
                  const std::function<void()>& visited, DeepHealth& deep,
                  const std::stop_token& stop);
 
-/// Finds quotas of which at least nine tenths are used. `client` has no chroot. Blocks; throws as
+/// Finds quotas that are used to nine tenths or more. `client` has no chroot. Blocks; throws as
 /// walk_tree.
 void check_quotas(Client& client, DeepHealth& deep, const std::stop_token& stop);
 

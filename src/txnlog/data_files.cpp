@@ -206,7 +206,7 @@ void DataFiles::add_directory(const std::string& directory) {
       if (dangling || type != fs::file_type::not_found)
         add_unusable(path, dangling ? "it is a link to a file that does not exist"
                            : type == fs::file_type::directory ? "it is a directory"
-                                                              : "it is no regular file");
+                                                              : "it is not a regular file");
       continue;
     }
     for (const auto& [beginning, files] :

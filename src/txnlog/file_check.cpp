@@ -369,7 +369,7 @@ class Checker {
     if (begin_empty && !first)
       add({.file = files_.places_text(),
            .problem = fmt::format(
-               "servers{} pass over what is no whole snapshot, and start with {}",
+               "servers{} skip snapshots that are not whole, and start with {}",
                refuse.empty() ? "" : " of 3.4",
                files_.logs().empty() ? "an empty tree" : "nothing but what the logs have"),
            .remedy = fmt::format("start none on these files: {}", other_files)});
