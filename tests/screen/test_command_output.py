@@ -32,6 +32,13 @@ class OutputTest(ShellTest):
         return subprocess.run(["stty", "-a", "-F", screen.tty()], check=True,
                               stdout=subprocess.PIPE).stdout
 
+    @staticmethod
+    def type_counted(screen, line):
+        """Types a line, and waits until a count has been on the screen; it may be gone by now."""
+        screen.record()
+        screen.type(line + "\n")
+        screen.wait_for(lambda s: re.search("[0-9]+ nodes, [0-9]+/s", s.recorded()))
+
 
 class CommandOutput(OutputTest):
     def test_a_program_gets_exact_bytes(self):
@@ -162,13 +169,12 @@ class CommandOutput(OutputTest):
         self.assertIn("/", screen.lines())
 
 
-class LongWork(ShellTest):
+class LongWork(OutputTest):
     """What is read is counted on the terminal until there is something to print, and no trace is left."""
 
     def assert_counts(self, *words):
         screen = self.start()
-        screen.type(" ".join(words) + "\n")
-        screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+        self.type_counted(screen, " ".join(words))
         self.wait_prompt(screen, 1)
         self.assertEqual(screen.lines()[-2], self.prompt(0) + " " + " ".join(words))
 
@@ -181,28 +187,25 @@ class LongWork(ShellTest):
         self.assert_counts("grep", "'no value'", "/tree", "--rate", "300")
 
     def test_a_search_for_locks(self):
-        with Distance(self.server.port, one_way=0.05, rate=30_000) as far:
+        with Distance(self.server.port, one_way=0.05, rate=100_000) as far:
             address = far.address + self.root
             screen = self.start(server=address)
             self.wait_prompt(screen, 0, server=address)
-            screen.type("locks -r /\n")
-            screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+            self.type_counted(screen, "locks -r /")
             self.wait_prompt(screen, 1, server=address)
 
     def test_differences_and_dumps_stand_alone(self):
         subprocess.run([ZKSH, "-s", self.connect, "-c", "fill -n 1500 /other; set /other/n0001499 x"], check=True, capture_output=True)
         screen = self.start()
         for number, (line, first) in enumerate((("diff /tree /other", "! /n0001499"), ("dump /tree", "zksh-tree"))):
-            screen.type(line + " --rate 300\n")
-            screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+            self.type_counted(screen, line + " --rate 300")
             self.wait_prompt(screen, number + 1)
             lines = screen.lines(history=True)
             self.assertTrue(lines[lines.index(self.prompt(number) + f" {line} --rate 300") + 1].startswith(first), lines[:9])
 
     def test_hits_stand_alone(self):
         screen = self.start()
-        screen.type("find /tree -name 'n00014*' --rate 300\n")
-        screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+        self.type_counted(screen, "find /tree -name 'n00014*' --rate 300")
         self.wait_prompt(screen, 1)
         self.assertEqual(screen.lines()[-3:-1], ["/tree/n0001498", "/tree/n0001499"])
 
@@ -226,8 +229,7 @@ class Pager(OutputTest):
     def test_what_was_counted_before_the_first_result_is_gone(self):
         subprocess.run([ZKSH, "-s", self.connect, "fill", "-n", "3000", "/tree"], check=True, capture_output=True)
         screen = self.start()
-        screen.type("find /tree -name 'n0002*' --rate 500\n")
-        screen.wait_for(lambda s: re.search(r"^[0-9]+ nodes, [0-9]+/s$", s.lines()[-1]))
+        self.type_counted(screen, "find /tree -name 'n0002*' --rate 500")
         screen.wait_for(lambda s: s.lines()[-1] == ":" and s.lines()[-2].startswith("/tree/n0002"))
         self.assertNotIn("nodes, ", screen.text())
         screen.keys("q")

@@ -142,6 +142,15 @@ class Tmux:
         """Column and row of the cursor, from 0."""
         return tuple(map(int, self._format("#{cursor_x} #{cursor_y}").split()))
 
+    def record(self):
+        """Keeps what the program writes from now on, for `recorded`: what stands on the screen for a moment only."""
+        self._record = os.path.join(self._directory, "record")
+        pathlib.Path(self._record).write_bytes(b"")
+        self._tmux("pipe-pane", f"exec cat >>'{self._record}'")
+
+    def recorded(self):
+        return pathlib.Path(self._record).read_text(errors="replace")
+
     def echoes(self):
         """Whether the terminal itself shows what is typed."""
         with self._terminal() as terminal:
