@@ -109,7 +109,7 @@ class Healthy(EnsembleTest):
         found = self.health()
         self.assertEqual((found["verdict"], found["summary"]), ("no quorum", "no leader answers"))
         # The others elect another one.
-        wait_until(lambda: self.health()["status"] == 1)
+        wait_until(lambda: self.health()["status"] == 1, 120)
         self.assertNotIn(self.health()["leader"], ("", victim.address))
 
 

@@ -44,8 +44,9 @@ class Ensemble:
     def __init__(self, size=3, config=None, jvm_flags=()):
         self.directory = tempfile.mkdtemp(prefix="zksh-ensemble-")
         ports = [free_port() for _ in range(3 * size)]
-        # Elections among servers of one machine need no patience.
-        common = {"tickTime": "500", "initLimit": "20", "syncLimit": "10", **(config or {})}
+        # Elections among servers of one machine need no patience; its members do, where it is busy: a leader that
+        # does not hear from them for syncLimit ticks gives up, and drops its sessions.
+        common = {"tickTime": "500", "initLimit": "40", "syncLimit": "30", **(config or {})}
         for i in range(size):
             common[f"server.{i + 1}"] = f"127.0.0.1:{ports[3 * i]}:{ports[3 * i + 1]}"
         self.servers = [
