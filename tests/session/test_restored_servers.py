@@ -56,7 +56,8 @@ class RestoredServers(SessionTest):
         self.terminal.read_until(GONE)
         self.terminal.read_until(rb"new session 0x")
         self.assertEqual(holder.wait(60), 76)
-        self.assertEqual(contender.communicate(timeout=60)[0], b"mine\n")
+        out, err = contender.communicate(timeout=60)
+        self.assertEqual(out, b"mine\n", err)
         self.start("elect", "/elect", "ann")
         while b"ann" not in listener.stdout.readline():
             self.assertIsNone(listener.poll())
