@@ -58,7 +58,7 @@ inline constexpr std::int32_t late_sequence = 2'000'000'000;
 /// nullopt if the name does not end in a sequence number, and so is no contender's. The number has
 /// Java's format %010d: ten digits, or a minus sign and nine or ten.
 std::optional<LockName> parse_lock_name(std::string_view name);
-/// The same, but moves the text, unless it is not a contender's name.
+/// The same, but moves the text if it is a contender's name.
 std::optional<LockName> take_lock_name(std::string&& name);
 /// Only the sequence number, which is cheaper.
 std::optional<std::int32_t> lock_sequence(std::string_view name);

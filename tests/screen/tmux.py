@@ -144,9 +144,10 @@ class Tmux:
 
     def record(self):
         """Keeps what the program writes from now on, for `recorded`: what stands on the screen for a moment only."""
-        self._record = os.path.join(self._directory, "record")
-        pathlib.Path(self._record).write_bytes(b"")
-        self._tmux("pipe-pane", f"exec cat >>'{self._record}'")
+        # A file of its own: what was recorded before may still be on its way.
+        descriptor, self._record = tempfile.mkstemp(prefix="record-", dir=self._directory)
+        os.close(descriptor)
+        self._tmux("pipe-pane", f"exec cat >'{self._record}'")
 
     def recorded(self):
         return pathlib.Path(self._record).read_text(errors="replace")
