@@ -44,7 +44,7 @@ void OutputQueue::add(const Monitor::Held& held, Stream stream, std::string_view
     state.chunks.push_back({stream, {}});
   state.chunks.back().bytes += bytes;
   state.bytes += bytes.size();
-  state.added += bytes.size();
+  ++state.added;
 }
 
 std::deque<OutputQueue::Chunk> OutputQueue::take() {
@@ -120,6 +120,8 @@ std::string question_line(const std::string& text, const std::string& command) {
 }
 
 void OutputQueue::await_written(Clock::time_point deadline, const std::stop_token& stop) {
+  // Even if all is written: the printer takes the notice away before it writes an empty text.
+  add(Stream::Err, {});
   const auto until = added();
   const auto written = [&](const Monitor::Held& held) { return state_(held).written >= until; };
   if (!monitor_.wait_until(stop, deadline, written) && stop.stop_requested()) throw Cancelled();

@@ -57,16 +57,19 @@ class OutputQueue {
   /// `spoils` is called under the monitor, on the thread that takes, and must neither block nor
   /// call the queue. An empty function ends this.
   void hold_back(std::function<bool()> spoils);
-  /// Blocks until all that was added before has been written, or writing has failed, or `deadline`;
-  /// throws Cancelled on a stop.
+  /// Blocks until all that was added before has been written, or writing has failed, and the
+  /// notice of a wait has been taken away, or until `deadline`; throws Cancelled on a stop. Call it
+  /// before somebody else writes to the same streams, after what keeps a new notice away: a
+  /// SignalRelay::Registration.
   void await_written(Clock::time_point deadline, const std::stop_token& stop);
-  /// As await_written, without a deadline; false if standard output has failed, or on a stop.
+  /// Blocks until all that was added before has been written; false if standard output has failed,
+  /// or on a stop.
   bool await_accepted(const std::stop_token& stop);
   /// What is added to standard output from now on is lost. Call it before the next take.
   void fail_out() {
     monitor_.with_lock([&](const Monitor::Held& held) { state_(held).out_failed = true; });
   }
-  /// The number of bytes ever added.
+  /// How often something was added.
   std::uint64_t added() {
     return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).added; });
   }
@@ -75,7 +78,7 @@ class OutputQueue {
   struct State {
     std::deque<Chunk> chunks;
     std::size_t bytes = 0;    ///< waiting
-    std::uint64_t added = 0;  ///< total bytes ever added; likewise the next two
+    std::uint64_t added = 0;  ///< how often something was; the next two count the same additions
     std::uint64_t taken = 0;
     std::uint64_t written = 0;
     std::function<bool()> spoils{};
@@ -194,16 +197,15 @@ class Output {
   int descriptor() const { return to_.fd ? to_.fd() : -1; }
   /// The same for standard error.
   int error_descriptor() const { return to_.error_fd ? to_.error_fd() : -1; }
-  /// Blocks until all earlier output is written, or until `deadline`; throws Cancelled on a stop.
-  /// Call it before somebody else writes to the same streams.
+  /// See OutputQueue::await_written.
   void await_printed(Clock::time_point deadline = Clock::time_point::max()) {
     queue_.await_written(deadline, stop_);
   }
-  /// The same without a deadline; returns false if standard output cannot be written, or on a stop.
+  /// See OutputQueue.
   bool await_accepted() { return queue_.await_accepted(stop_); }
   /// See OutputQueue.
   void hold_back(std::function<bool()> spoils) { queue_.hold_back(std::move(spoils)); }
-  /// The number of bytes that anybody has printed so far, on both streams.
+  /// How often anybody has printed something so far, on either stream.
   std::uint64_t printed() { return queue_.added(); }
   bool plain() const { return style_.format == Format::Plain; }
   bool json() const { return style_.format == Format::Json; }

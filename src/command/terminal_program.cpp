@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <optional>
 #include <unistd.h>
 
 namespace zksh {
@@ -54,39 +55,43 @@ int run_on_terminal(const TerminalSurroundings& around, const std::vector<std::s
     empty = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
   }
-  around.out.await_printed();
-  const Process process(around.monitor, program);
-  if (program.terminal >= 0) terminal.was_lent(process.pid());
-  HeldBackOutput output(around.out);
-  output.hold_back_for(terminal);
+  std::optional<Process> process;
+  Guarded<bool> started;
   const SignalRelay::Registration registration(around.signals,
                                                [&](const Monitor::Held& held, int signal) {
-                                                 if (process.status(held)) return false;
-                                                 process.pass_on(held, signal);
+                                                 if (!started(held) || process->status(held))
+                                                   return false;
+                                                 process->pass_on(held, signal);
                                                  return true;
                                                });
+  around.out.await_printed();
+  process.emplace(around.monitor, program);
+  around.monitor.with_lock([&](const Monitor::Held& held) { started(held) = true; });
+  if (program.terminal >= 0) terminal.was_lent(process->pid());
+  HeldBackOutput output(around.out);
+  output.hold_back_for(terminal);
   for (;;) {
     const bool news = around.monitor.wait(around.stop, [&](const Monitor::Held& held) {
-      return process.status(held) || is_of_terminal(process.stop_signal(held));
+      return process->status(held) || is_of_terminal(process->stop_signal(held));
     });
     if (!news) {
-      process.end(patience);
-      process.signal(SIGKILL);  // to what it has left behind
+      process->end(patience);
+      process->signal(SIGKILL);  // to what it has left behind
       terminal.take_back(true);
       throw Cancelled();
     }
-    if (const auto ended = process.status()) {
+    if (const auto ended = process->status()) {
       terminal.take_back(*ended > status::signal_base);
       return *ended;
     }
     const int stop_signal = around.monitor.with_lock(
-        [&](const Monitor::Held& held) { return process.stop_signal(held); });
+        [&](const Monitor::Held& held) { return process->stop_signal(held); });
     const auto followed =
-        terminal.follow_stop(process.pid(), stop_signal, [&] { output.release(); });
+        terminal.follow_stop(process->pid(), stop_signal, [&] { output.release(); });
     if (followed == ProgramTerminal::Followed::StaysStopped)
-      process.signal(SIGKILL);  // it would wait forever
+      process->signal(SIGKILL);  // it would wait forever
     output.hold_back_for(terminal);
-    process.resume();
+    process->resume();
   }
 }
 

@@ -140,6 +140,8 @@ class LockedProgram {
       registration_.emplace(cx_.services.signals, [this](const Monitor::Held& held, int signal) {
         return !cx_.background && pass_on(held, signal);
       });
+      // Servers may have been waited for.
+      if (!cx_.background) cx_.out.await_printed(Clock::now() + 100ms);
       if (watchdog_.start({.environment = environment,
                            .has_terminal = lends,
                            .grace = deadlines_.grace(),

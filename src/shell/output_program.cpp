@@ -59,6 +59,9 @@ OutputProgram::OutputProgram(Plan plan)
       terminal_(plan_.at_prompt && !plan_.background) {}
 
 void OutputProgram::start() {
+  registration_.emplace(plan_.signals, [this](const Monitor::Held& held, int signal) {
+    return started_(held) && !plan_.background && pass_on(held, signal);
+  });
   if (!plan_.background) plan_.queue.await_written(Clock::time_point::max(), plan_.stop);
   Pipe pipe = make_pipe();
   std::vector<std::string> words{"/bin/sh", "-c", plan_.line};
@@ -77,14 +80,12 @@ void OutputProgram::start() {
       program.redirections.push_back({.target = target, .source = printed.write_end.get()});
   }
   process_.emplace(plan_.monitor, program);
+  plan_.monitor.with_lock([&](const Monitor::Held& held) { started_(held) = true; });
   if (program.terminal >= 0) {
     terminal_.was_lent(process_->pid());
     plan_.queue.hold_back([this] { return plan_.whole_screen || terminal_.drawn_on(); });
     holds_back_ = true;
   }
-  registration_.emplace(plan_.signals, [this](const Monitor::Held& held, int signal) {
-    return !plan_.background && pass_on(held, signal);
-  });
   input_ = std::move(pipe.write_end);
   captured_ = std::move(printed.read_end);
   writer_.emplace(input_.get(), command_stop_.get_token());

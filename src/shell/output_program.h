@@ -84,6 +84,7 @@ class OutputProgram {
   bool terminated_ = false;  ///< SIGTERM was passed on; under the monitor
   std::optional<FdWriter> writer_;
   std::optional<Process> process_;
+  Guarded<bool> started_;  ///< the process
   std::optional<SignalRelay::Registration> registration_;
   std::jthread reader_;  ///< of captured_
   std::jthread supervisor_;

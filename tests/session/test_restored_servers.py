@@ -9,6 +9,7 @@ from server import four_letter_word
 from terminal import Terminal
 
 GONE = rb"the servers have less than this session has seen \(zxid 0x[0-9a-f]+\): they were restored; what it held is gone"
+PATIENCE = "20s"  # a server of a busy machine takes seconds to start
 
 
 class RestoredServers(SessionTest):
@@ -18,17 +19,17 @@ class RestoredServers(SessionTest):
         super().setUp()
         self.raise_zxid()
         self.waiters = [
-            self.start("-t", "8s", "watch", "-R", "/"),
-            self.start("-t", "8s", "elect", "-l", "/elect"),
-            self.start("-t", "8s", "wait", "--exists", "/late"),
-            self.start("-t", "8s", "lock", "/held", "--", "sleep", "600"),
+            self.start("-t", PATIENCE, "watch", "-R", "/"),
+            self.start("-t", PATIENCE, "elect", "-l", "/elect"),
+            self.start("-t", PATIENCE, "wait", "--exists", "/late"),
+            self.start("-t", PATIENCE, "lock", "/held", "--", "sleep", "600"),
         ]
         self.wait_node("/held")
         self.wait_until(lambda: len(self.znodes.children(self.root + "/held")) == 1)
-        self.waiters.append(self.start("-t", "8s", "lock", "/held", "--", "echo", "mine"))
+        self.waiters.append(self.start("-t", PATIENCE, "lock", "/held", "--", "echo", "mine"))
         self.wait_until(lambda: len(self.znodes.children(self.root + "/held")) == 2)
         self.terminal = self.enterContext(
-            Terminal([ZKSH, "-t", "8s", "-s", self.connect], environment(self.directory)))
+            Terminal([ZKSH, "-t", PATIENCE, "-s", self.connect], environment(self.directory)))
         self.terminal.enter("pwd")
         self.terminal.read_until(rb"CONNECTED\) 1")
 
@@ -39,7 +40,7 @@ class RestoredServers(SessionTest):
     def have_all_seen_it(self):
         """Heartbeats show the last zxid."""
         last = int(re.search(r"Zxid: (\S+)", four_letter_word(self.server.port, "srvr"))[1], 16)
-        seen = re.findall(r"to=8000,.*lzxid=(0x[0-9a-f]+)", four_letter_word(self.server.port, "cons"))
+        seen = re.findall(r"to=20000,.*lzxid=(0x[0-9a-f]+)", four_letter_word(self.server.port, "cons"))
         return len(seen) > len(self.waiters) and all(int(zxid, 16) == last for zxid in seen)
 
     def replace_data(self, backup=None):

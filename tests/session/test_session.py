@@ -149,9 +149,9 @@ class Waiting(SessionTest):
         self.addCleanup(listener.close)
         return "127.0.0.1:%d" % listener.getsockname()[1]
 
-    def terminal(self, *words, server, term="xterm"):
+    def terminal(self, *words, server, term="xterm", **more):
         environment = {**os.environ, "HOME": self.directory, "XDG_CONFIG_HOME": self.directory,
-                       "XDG_STATE_HOME": self.directory, "TERM": term, "NO_COLOR": "1", "ZKSH_PAGER": "cat"}
+                       "XDG_STATE_HOME": self.directory, "TERM": term, "NO_COLOR": "1", "ZKSH_PAGER": "cat", **more}
         return Terminal([ZKSH, "-s", server, *words], environment)
 
     def test_it_is_said_and_taken_away(self):
@@ -179,6 +179,23 @@ class Waiting(SessionTest):
             self.server.thaw()
             terminal.read_until(rb"s [(]Ctrl-C ends[)]\r\x1b\[K")
             terminal.read_until(rb"CONNECTED[)] 1\] ")
+            terminal.type("\x04")
+            terminal.finish()
+
+    def test_it_is_gone_before_a_program_writes(self):
+        for number in range(60):
+            self.znodes.create(f"{self.root}/{number}")
+        programs = {"ZKSH_PAGER": "sed s/^/=/", "EDITOR": "echo edits"}
+        with self.terminal("-t", "30s", server=self.connect, **programs) as terminal:
+            terminal.read_until(rb"CONNECTED[)] 0\] ")
+            for command, written in ("ls -R /", b"="), ("edit /", b"edits "):
+                self.server.freeze()
+                begin = len(terminal.bytes)
+                terminal.type(command + "\r")
+                terminal.read_until(rb"waiting for [^\r]*, 2s", begin)
+                self.server.thaw()
+                prompt = terminal.read_until(rb"CONNECTED[)] \d+\] ", terminal.read_until(written, begin))
+                self.assertIn(b"s (Ctrl-C ends)\r\x1b[K" + written, terminal.bytes[begin:prompt])
             terminal.type("\x04")
             terminal.finish()
 
