@@ -51,7 +51,7 @@ std::deque<OutputQueue::Chunk> OutputQueue::take() {
   return monitor_.change([&](const Monitor::Held& held) {
     auto& state = state_(held);
     state.written = state.taken;
-    if (state.spoils && state.spoils()) return std::deque<Chunk>();
+    if (state.bytes > 0 && state.spoils && state.spoils()) return std::deque<Chunk>();
     state.taken = state.added;
     state.bytes = 0;
     return std::exchange(state.chunks, {});

@@ -50,7 +50,7 @@ class OutputQueue {
   void add(Stream stream, std::string_view bytes) {
     monitor_.with_lock([&](const Monitor::Held& held) { add(held, stream, bytes); });
   }
-  /// Takes all that waits; nothing while it is held back. Calling it means that what was taken
+  /// Takes all that waits; no text while that is held back. Calling it means that what was taken
   /// before has been written.
   std::deque<Chunk> take();
   /// Holds output back while `spoils` returns true, because a program draws on the terminal.

@@ -92,6 +92,19 @@ TEST_F(OutputQueueTest, WhoWritesToTheStreamsNextWaitsForTheWriterEvenIfAllIsWri
   EXPECT_GE(empty, 1U);
 }
 
+/// `edit /x | less`: the editor starts while less has the terminal.
+TEST_F(OutputQueueTest, WhoWritesNextDoesNotWaitForAProgramThatDraws) {
+  queue.hold_back([] { return true; });
+  std::jthread taker([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) queue.take();
+  });
+  queue.await_written(Clock::time_point::max(), {});
+  taker.request_stop();
+  taker.join();
+  queue.add(Stream::Out, "a", {});
+  EXPECT_TRUE(queue.take().empty());
+}
+
 TEST_F(OutputQueueTest, AWaitForTheWriterEndsAtItsDeadline) {
   queue.add(Stream::Out, "a", {});
   queue.await_written(Clock::now(), {});
