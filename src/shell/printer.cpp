@@ -39,7 +39,8 @@ bool Printer::write_front() {
   const auto rest = std::string_view(chunk.bytes).substr(written_);
   if (!notice_.empty() && isatty(fd)) end_notice();
   if (hide_ && isatty(fd)) hide_();
-  const bool dropped = chunk.stream == Stream::Out && out_failure_ != 0;
+  const bool dropped = (chunk.stream == Stream::Out && out_failure_ != 0) ||
+                       (rest.empty() && notice_.empty());  // all that it was for
   if (dropped || (above_ && isatty(fd) && above_(rest))) {
     written_ += rest.size();
   } else if (!is_ready(fd)) {
