@@ -175,7 +175,7 @@ class Leaving(ContendTest):
     def test_many_whose_sessions_expire_queue_up_again(self):
         """The C client knows of the end before it reports it, on the thread that drives the contenders."""
         paths = [f"/many{number}" for number in range(15)]
-        processes = [self.start("-t", "1000", "contend", path, "-n", "3", "--hold", "1h") for path in paths]
+        processes = [self.start("-t", "5s", "contend", path, "-n", "3", "--hold", "1h") for path in paths]
 
         def all_have(least):
             nodes = [self.root + path for path in paths]
@@ -195,7 +195,7 @@ class Leaving(ContendTest):
             self.assertIn(b"all contenders have left the queue", err)
 
     def test_interrupt_after_the_session_expired(self):
-        process = self.start("-t", "1000", "contend", "/l", "-n", "10", "--hold", "1h")
+        process = self.start("-t", "5s", "contend", "/l", "-n", "10", "--hold", "1h")
         self.wait_until(lambda: len(self.contenders()) == 10)
         process.send_signal(signal.SIGSTOP)
         self.wait_until(lambda: self.contenders() == [])

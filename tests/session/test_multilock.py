@@ -115,7 +115,7 @@ class MultiLock(LockTest):
         self.assert_all_free()
 
     def test_a_killed_holder_leaves_none(self):
-        holder = self.multilock("/a", "/b", "--", *STAY, options=["-t", "1500"])
+        holder = self.multilock("/a", "/b", "--", *STAY, options=["-t", "4s"])
         self.wait_said(holder, "acquired ")
         us = self.multilock("--atomic", "/b", "/a", "--", "true")
         self.wait_said(us, "waiting /a")

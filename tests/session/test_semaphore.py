@@ -75,7 +75,7 @@ class Semaphore(LockTest):
 
     def test_a_killed_holder_gives_its_lease_to_the_next(self):
         holders = self.hold(2)
-        holders.append(self.semaphore("3", "--", *STAY, options=["-t", "1500"]))
+        holders.append(self.semaphore("3", "--", *STAY, options=["-t", "4s"]))
         self.wait_leases(3)
         fourth = self.semaphore("3", "--", "true")
         self.wait_said(fourth, "waiting /s")
