@@ -29,7 +29,7 @@ Sent run(Context& cx, const Args& a) {
   };
   return start_read(cx, op.path, start, [&cx, op](const std::string& path, const Stat& stat) {
     if (op.version != -1 && op.version != stat.version) throw ZkError(code::bad_version, path);
-    if (cx.out.json()) print_json(cx, path_json(path).set("version", stat.version));
+    acknowledge(cx, path_json(path).set("version", stat.version));
   });
 }
 

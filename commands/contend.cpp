@@ -237,8 +237,7 @@ std::vector<std::string> table_lines(Context& cx, const std::vector<ContentionTr
 void print(Context& cx, const Args& a, const ContentionPlan& plan,
            const std::vector<ContentionTrial>& trials, std::size_t sessions) {
   const bool plain = cx.out.plain();
-  const bool for_people = !plain && !cx.out.json();
-  if (for_people) print_heading(cx, plan, sessions);
+  if (cx.out.text()) print_heading(cx, plan, sessions);
   if (cx.out.json())
     for (const auto& trial : trials) cx.out.line("{}", contention_json(trial));
   else
@@ -248,7 +247,7 @@ void print(Context& cx, const Args& a, const ContentionPlan& plan,
   if (not_counted != trials.end())
     cx.out.err_line("the events are counted by the contenders: {}",
                     cx.out.shown_in_error(not_counted->not_counted));
-  if (for_people && trials.size() > 1)
+  if (cx.out.text() && trials.size() > 1)
     if (const auto text = compared(trials[0], trials[1]); !text.empty()) cx.out.line("{}", text);
   if (!cx.out.json() && (a.draw || (cx.out.style().out_is_terminal && !plain)))
     print_drawings(cx, trials, plan);

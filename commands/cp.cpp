@@ -99,7 +99,7 @@ int run(Context& cx, const Args& a) {
     copy_node(cx, a, source, target);
     counters.add(target, true);
   }
-  if (cx.out.json()) print_json(cx, path_json(target).set("copied", copied));
+  acknowledge(cx, path_json(target).set("copied", copied));
   counters.finish(cx);
   return status::ok;
 }

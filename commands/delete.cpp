@@ -33,13 +33,7 @@ Sent remove(Context& cx, const std::string& path, std::int32_t version) {
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_remove({.path = path, .version = version});
   return {path, pending, [&cx, path, pending] {
-            try {
-              cx.client.written(pending, path, 0, cx.stop);
-            } catch (const ZkError& error) {
-              if (error.code() == code::not_empty && cx.input == Input::Terminal && !cx.out.json())
-                throw ZkError(error, " (`deleteall` deletes the nodes below it, too)");
-              throw;
-            }
+            cx.client.written(pending, path, 0, cx.stop);
             return status::ok;
           }};
 }

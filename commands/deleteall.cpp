@@ -145,7 +145,7 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
         return fmt::format("{} of {} nodes were deleted; {}", removal.removed, removal.found,
                            unknown_text(removal.unknown));
       });
-  if (cx.out.json()) print_json(cx, path_json(path).set("removed", removal.removed));
+  acknowledge(cx, path_json(path).set("removed", removal.removed));
   total.removed += removal.removed;
   total.shown = total.shown || progress.was_shown();
   if (!removal.failure) return status::ok;
@@ -177,7 +177,7 @@ int run(Context& cx, const Args& a) {
       try {
         cx.client.remove({.path = path}, cx.stop);
       } catch (const ZkError& error) {
-        if (error.code() != code::not_empty || cx.input != Input::Terminal || cx.out.json()) throw;
+        if (error.code() != code::not_empty || cx.input != Input::Terminal) throw;
         throw ZkError(error, " (`rm -r` deletes the nodes below it, too)");
       }
       return status::ok;

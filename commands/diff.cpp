@@ -224,8 +224,7 @@ int run(Context& cx, const Args& a) {
   compare_trees(left, right, progress, [&](const TreeDifference& difference) {
     same = false;
     progress.give_way();
-    cx.out.line("{}",
-                cx.out.json() ? difference_json(difference).text() : difference_text(difference));
+    print_result(cx, difference_json(difference), difference_text(difference));
   });
   progress.end();
   if (const auto count = left.ephemerals() + right.ephemerals(); count > 0)

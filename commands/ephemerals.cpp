@@ -30,11 +30,11 @@ int run(Context& cx, const Args& a) {
     if (node.stat.ephemeral_owner == 0) return;
     if (session && node.stat.ephemeral_owner != *session) return;
     const auto owner = session_text(node.stat.ephemeral_owner);
-    if (cx.out.json())
-      lines.add(path_json(node.path).set("ephemeralOwner", owner).text());
-    else
-      lines.add(session ? cx.out.shown(node.path)
-                        : fmt::format("{}\t{}", owner, cx.out.shown(node.path)));
+    lines.add_result([&] { return path_json(node.path).set("ephemeralOwner", owner); },
+                     [&] {
+                       const auto path = cx.out.shown(node.path);
+                       return session ? path : fmt::format("{}\t{}", owner, path);
+                     });
   };
   walk_for_lines(cx, a.walk, {.enter = enter}, lines, skipped);
   return skipped.report();

@@ -124,7 +124,7 @@ int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths
   const auto take = [&](const Write& write, const Written& result) {
     if (result.code == code::ok || (result.sent_before && result.code == code::no_node)) {
       progress.reach(++done, paths.size());
-      if (cx.out.json()) print_json(cx, path_json(path_of(write)).set("removed", 1));
+      acknowledge(cx, path_json(path_of(write)).set("removed", 1));
       return;
     }
     progress.end();
@@ -200,11 +200,12 @@ int run(Context& cx, const Args& a) {
   if (a.remove || a.exec || a.ok) return act(cx, a);
   if (a.dry_run || a.yes) throw ValueError("--dry-run and -y are for -delete, -exec and -ok");
   return walk(cx, a, cx.out.json(), [&](const TreeNode& node, ResultLines& lines) {
-    lines.add(cx.out.json() ? path_json(node.path)
-                                  .set("stat", node.stat_readable ? stat_json(node.stat) : Json())
-                                  .text()
-              : a.quote ? as_word(node.path)
-                        : cx.out.shown(node.path));
+    lines.add_result(
+        [&] {
+          return path_json(node.path).set("stat",
+                                          node.stat_readable ? stat_json(node.stat) : Json());
+        },
+        [&] { return a.quote ? as_word(node.path) : cx.out.shown(node.path); });
   });
 }
 

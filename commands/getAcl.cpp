@@ -59,8 +59,9 @@ int print_subtrees(Context& cx, const Args& a, const std::vector<std::string>& t
     above.resize(node.depth);
     above.push_back(node.acl);
     if (!node.acl_readable || (a.changes && same)) return;
-    lines.add(cx.out.json() ? json_of(a, node.path, node.acl, node.stat).text()
-                            : cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path));
+    lines.add_result(
+        [&] { return json_of(a, node.path, node.acl, node.stat); },
+        [&] { return cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path); });
   };
   lines.during([&] {
     walk_tree(cx.client, {.tops = tops, .acls = true, .limits = a.limits.limits(), .enter = enter},

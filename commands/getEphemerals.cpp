@@ -52,7 +52,7 @@ struct Ephemeral {
 
 /// `paths`: in the order of zkCli.
 void print_paths(Context& cx, std::vector<std::string> paths) {
-  if (cx.out.json() || cx.out.plain()) {
+  if (!cx.out.text()) {
     std::ranges::sort(paths);
     for (const auto& path : paths) print_result(cx, path_json(path), cx.out.shown(path));
     return;

@@ -187,7 +187,7 @@ int show_each(Context& cx, const std::vector<std::string>& paths, Show&& show_on
   if (paths.size() == 1) return show_one(paths.front());
   bool first = true;
   return each_node(cx, paths, [&](const std::string& path) {
-    if (!std::exchange(first, false) && !cx.out.json() && !cx.out.plain()) cx.out.line("");
+    if (!std::exchange(first, false) && cx.out.text()) cx.out.line("");
     return show_one(path);
   });
 }

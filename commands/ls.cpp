@@ -151,7 +151,7 @@ Sent run(Context& cx, const Args& a) {
     return each_node(cx, given.paths, [&](const std::string& path) {
       ResultLines lines(cx.out);
       const auto add = [&](const std::string& node) {
-        lines.add(cx.out.json() ? path_json(node).text() : cx.out.shown(node));
+        lines.add_result([&] { return path_json(node); }, [&] { return cx.out.shown(node); });
       };
       lines.during([&] { visit_subtree(cx.client, path, watch, limits, add, cx.stop); });
       return status::ok;

@@ -231,7 +231,7 @@ int run(Context& cx, const Args& a) {
                     source),
         status::failure, source);
   }
-  if (cx.out.json()) print_json(cx, path_json(target).set("moved", moved));
+  acknowledge(cx, path_json(target).set("moved", moved));
   counters.finish(cx);
   return status::ok;
 }

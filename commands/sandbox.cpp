@@ -52,7 +52,7 @@ Record<Sandbox::Server> server_record() {
 /// `places`: also where the data are, below the table: a column of paths would exceed 80 columns.
 void show(Context& cx, const Sandbox& sandbox, bool places) {
   const auto servers = sandbox.status();
-  if (cx.out.json() || cx.out.plain()) return print_rows(cx.out, "", server_record(), servers);
+  if (!cx.out.text()) return print_rows(cx.out, "", server_record(), servers);
   cx.out.lines(table_lines(server_record(), servers, 0, ""));
   if (!places) return;
   cx.out.line("\ndata, for `txns --in` and `dump --in`:");

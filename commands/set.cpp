@@ -81,14 +81,7 @@ Sent run(Context& cx, const Args& a) {
   const auto pending = cx.client.start_set(op);
   return {op.path, pending,
           [&cx, pending, stat = a.stat, path = op.path, bytes = op.data.value_or("").size()] {
-            try {
-              return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
-            } catch (const ZkError& error) {
-              if (error.code() == code::no_node && error.path() != "/" &&
-                  cx.input == Input::Terminal && !cx.out.json())
-                throw ZkError(error, " (`create` creates it)");
-              throw;
-            }
+            return print(cx, stat, path, cx.client.written(pending, path, bytes, cx.stop));
           }};
 }
 

@@ -316,7 +316,7 @@ Sent run(Context& cx, const Args& a) {
   const auto pending = cx.client.start_set_acl(path, acl, version);
   return {path, pending, [&cx, acl, path, pending] {
             explaining(cx, acl, [&] { cx.client.written(pending, path, 0, cx.stop); });
-            if (cx.out.json()) print_json(cx, path_json(path));
+            acknowledge(cx, path_json(path));
             return status::ok;
           }};
 }

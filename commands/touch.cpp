@@ -34,10 +34,9 @@ void touch(Context& cx, const Args& a, const std::string& path) {
     stat = change_value(
         cx.client, path, [](const Node& now) { return std::optional<Data>(now.data); }, cx.stop,
         std::move(node));
-  if (cx.out.json())
-    print_json(
-        cx,
-        path_json(path).set("isNew", created).set("version", stat ? Json(stat->version) : Json(0)));
+  acknowledge(
+      cx,
+      path_json(path).set("isNew", created).set("version", stat ? Json(stat->version) : Json(0)));
 }
 
 int run(Context& cx, const Args& a) {

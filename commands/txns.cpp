@@ -318,7 +318,7 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
       selection.has_none() && selection.has_all_events() && !a.session && !a.from && !a.to;
   if (all) tally.add("(headers, damage)", {.bytes = history.bytes_around()});
   auto rows = tally.rows();
-  if (!cx.out.json() && !cx.out.plain() && !rows.empty())
+  if (cx.out.text() && !rows.empty())
     cx.out.line("{:>10}  {:>9}  {:>9}  {:>9}  {:>10}  {}", "operations", "creates", "sets",
                 "deletes", "log", session ? "session" : "path");
   auto others = tally.dropped();
@@ -329,7 +329,7 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
       others.add(rows[i].second);
   }
   if (others.bytes > 0) print_row(cx, session, {"", others});
-  if (all && !cx.out.json() && !cx.out.plain())
+  if (all && cx.out.text())
     print_prose(cx.out, "beside the logs: {}, {}", counted(files.snapshots().size(), "snapshot"),
                 size_text(static_cast<std::int64_t>(bytes_of(files.snapshots()))));
   return rows.empty() || history.damaged() ? status::failure : status::ok;

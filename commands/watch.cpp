@@ -59,9 +59,11 @@ void run_program(Context& cx, const Args& a, const NodeChange& change, Progress&
 bool print(Context& cx, const Args& a, const std::vector<NodeChange>& changes, Progress& progress) {
   ResultLines lines(cx.out);
   for (const auto& change : changes) {
-    lines.add(cx.out.json()    ? change_json(change).text()
-              : cx.out.plain() ? plain_change(change)
-                               : change_line(change, progress.ascii));
+    lines.add_result([&] { return change_json(change); },
+                     [&] {
+                       return cx.out.plain() ? plain_change(change)
+                                             : change_line(change, progress.ascii);
+                     });
     const bool last = a.count && --progress.left == 0;
     if (a.program || last) lines.flush();
     if (a.program) run_program(cx, a, change, progress);

@@ -205,7 +205,7 @@ int run(Context& cx, const Args& a) {
   else if (!rows.empty())
     cx.out.lines(WatchTable(words, rows, a.by_path).lines(result_columns(cx.out), cut_mark()));
   const int result = report_failures(cx, words);
-  if (rows.empty() && !cx.out.plain() && !cx.out.json() && result == status::ok)
+  if (rows.empty() && cx.out.text() && result == status::ok)
     cx.out.err_line("no session watches {}",
                     under.empty() ? "anything" : cx.out.shown_in_error(under) + " or below it");
   return result;

@@ -292,7 +292,7 @@ class Report {
   }
 
   void begin_next() {
-    if (!std::exchange(first_, false) && !cx_.out.json() && !cx_.out.plain()) cx_.out.line("");
+    if (!std::exchange(first_, false) && cx_.out.text()) cx_.out.line("");
   }
 
   Context& cx_;

@@ -209,6 +209,8 @@ class Output {
   std::uint64_t printed() { return queue_.added(); }
   bool plain() const { return style_.format == Format::Plain; }
   bool json() const { return style_.format == Format::Json; }
+  /// The form for people.
+  bool text() const { return style_.format == Format::Zkcli; }
 
   /// Prints results, byte for byte.
   void out(std::string_view bytes) {
@@ -302,6 +304,11 @@ class ResultLines {
     text_ += line;
     text_ += '\n';
     if (text_.size() >= enough || Clock::now() - handed_over_ >= longest) flush();
+  }
+  /// Adds what `json` returns with -o json, else what `text` does.
+  template <class MakeJson, class MakeText>
+  void add_result(MakeJson&& json, MakeText&& text) {
+    add(out_.json() ? std::forward<MakeJson>(json)().text() : std::forward<MakeText>(text)());
   }
   void flush() {
     if (before_first_) std::exchange(before_first_, {})();

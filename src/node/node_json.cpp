@@ -51,6 +51,10 @@ JsonLine json_line(Context& cx, const std::string& path) {
 
 void print_json(Context& cx, const Json& json) { cx.out.out(json.text() + '\n'); }
 
+void acknowledge(Context& cx, const Json& json) {
+  if (cx.out.json()) print_json(cx, json);
+}
+
 void print_result(Context& cx, const Json& json, std::string_view line) {
   cx.out.line("{}", cx.out.json() ? json.text() : line);
 }

@@ -31,6 +31,8 @@ std::string user_of(const Identity& identity);
 
 /// Prints a value on its own line.
 void print_json(Context& cx, const Json& json);
+/// Prints what only -o json says of a success.
+void acknowledge(Context& cx, const Json& json);
 /// Prints a result: with -o json the object, else the line of text.
 void print_result(Context& cx, const Json& json, std::string_view line);
 /// Begins such a line for an object with large fields: {"path": ….

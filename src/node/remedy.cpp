@@ -112,6 +112,10 @@ ZkError with_remedy(Client& client, const ZkError& error, std::string_view comma
   if (error.code() == code::no_auth) return {error, missing_right(client, path, command, stop)};
   if (error.code() == code::bad_version)
     return {error, present_version(client, path, command, stop)};
+  if (error.code() == code::not_empty && command == "delete")
+    return {error, " (`deleteall` deletes the nodes below it, too)"};
+  if (error.code() == code::no_node && command == "set" && path != "/")
+    return {error, " (`create` creates it)"};
   return error;
 }
 
