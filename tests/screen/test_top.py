@@ -15,12 +15,13 @@ class LiveTop(ShellTest):
             self.addCleanup(znodes.connection.close)
             znodes.create(f"{self.root}/worker-{number}-with-a-name-that-is-longer-than-a-narrow-screen", b"", EPHEMERAL)
 
-    def pictures(self, screen):
-        return sum(line.startswith("server  ") for line in screen.lines(history=True))
+    def assert_one_picture(self, screen):
+        lines = screen.lines(history=True)
+        self.assertEqual(1, sum(line.startswith("server  ") for line in lines), "\n".join(lines))
 
     def test_in_its_place(self):
         screen = self.start(width=120, height=24)
-        screen.type("top -i 200ms\n")
+        screen.type("top -i 200ms -t 60s\n")
         screen.wait_for("requests/s")
         screen.wait_for(f"{self.root}/worker-")
 
@@ -29,13 +30,13 @@ class LiveTop(ShellTest):
             busiest = next((line for line in s.lines() if line.startswith("127.0.0.1") and "worker" in line), "")
             return "worker-7-" in busiest and " GETD " in busiest
         screen.wait_for(is_told)
-        self.assertEqual(1, self.pictures(screen))
+        self.assert_one_picture(screen)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)
 
     def test_q_ends_it_and_no_key_is_echoed(self):
         screen = self.start(width=120, height=24)
-        screen.type("top -i 60s\n")
+        screen.type("top -i 60s -t 60s\n")
         screen.wait_for("requests/s")
         self.assertEqual("q ends it", screen.lines()[-1])
         screen.type("hj\n")
@@ -55,7 +56,7 @@ class LiveTop(ShellTest):
     def test_the_background_has_no_keys(self):
         """Ctrl-Z gives the terminal to the prompt, with its echo."""
         screen = self.start(width=120, height=24)
-        screen.type("top -i 60s\n")
+        screen.type("top -i 60s -t 60s\n")
         screen.wait_for("requests/s")
         screen.keys("C-z")
         self.wait_prompt(screen, 1)
@@ -65,9 +66,9 @@ class LiveTop(ShellTest):
 
     def test_a_narrow_screen(self):
         screen = self.start(width=44, height=12)
-        screen.type("top -i 200ms -n 5\n")
+        screen.type("top -i 200ms -t 60s -n 5\n")
         self.wait_prompt(screen, 1)
-        self.assertEqual(1, self.pictures(screen))
+        self.assert_one_picture(screen)
         self.assertEqual(screen.lines(), screen.lines(joined=True), "no line is wrapped")
         self.assertRegex(screen.text(), r"(?m)^client +requests/s +ephemeral$")
 

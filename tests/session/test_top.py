@@ -12,9 +12,9 @@ EPHEMERAL = 1
 
 
 class Top(SessionTest):
-    def pictures(self, *words):
+    def pictures(self, patience="60s"):
         """The objects that it prints, one after the other, until the test ends."""
-        self.top = subprocess.Popen([ZKSH, "-s", self.server.address, "-o", "json", "top", "-i", "300ms", *words],
+        self.top = subprocess.Popen([ZKSH, "-s", self.server.address, "-o", "json", "top", "-i", "300ms", "-t", patience],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(self.directory))
         self.addCleanup(self.end, self.top)
         return (json.loads(line) for line in self.top.stdout)
@@ -80,7 +80,7 @@ class Top(SessionTest):
         self.assertLess(count, before)
 
     def test_a_frozen_server(self):
-        pictures = self.pictures("-t", "300ms")
+        pictures = self.pictures("300ms")
         self.until(pictures, lambda picture: picture["servers"][0]["problem"] is None)
         self.server.freeze()
         problem = self.until(pictures, lambda picture: picture["servers"][0]["problem"])
@@ -90,14 +90,14 @@ class Top(SessionTest):
 
     def test_rows_and_tables(self):
         self.znodes.create(self.root + "/worker", b"", EPHEMERAL)
-        done = run_zksh("-s", self.server.address, "-o", "plain", "top", "-n", "2", "-i", "200ms")
+        done = run_zksh("-s", self.server.address, "-o", "plain", "top", "-n", "2", "-i", "200ms", "-t", "60s")
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         self.assertEqual(2, sum(row[0] == "server" for row in rows))
         self.assertTrue(all(len(row) == {"server": 8, "client": 7, "node": 4}[row[0]] for row in rows), rows)
         (client, _) = [row for row in rows if row[-1] == self.root + "/worker"]
         self.assertEqual("0.0", client[2])
-        done = run_zksh("-s", self.server.address, "top", "-n", "1", "-i", "200ms")
+        done = run_zksh("-s", self.server.address, "top", "-n", "1", "-i", "200ms", "-t", "60s")
         self.assertRegex(done.stdout, r"(?s)^server +role +requests/s +mean ms .*\n\nclient +requests/s +last +session .*")
 
     def test_words_that_are_not_allowed(self):
@@ -105,13 +105,13 @@ class Top(SessionTest):
         self.addCleanup(self.server.restart)
         self.addCleanup(self.server.config.update, {"4lw.commands.whitelist": "*"})
         self.server.restart()
-        done = run_zksh("-s", self.server.address, "--admin-server", "off", "top", "-n", "2", "-i", "200ms")
+        done = run_zksh("-s", self.server.address, "--admin-server", "off", "top", "-n", "2", "-i", "200ms", "-t", "60s")
         self.assertEqual(0, done.returncode)
         if server_version() >= (3, 5):
             self.assertRegex(done.stdout, r"(?m)^127[.]0[.]0[.]1:\d+ +standalone +\d+[.]\d +\d+[.]\d+ +\d+ +-$")
             for word in ("mntr", "cons"):
                 self.assertEqual(1, done.stderr.count(f"{word} is not in its 4lw.commands.whitelist"))
-        done = run_zksh("-s", "127.0.0.1:1", "top", "-n", "1", "-i", "200ms")
+        done = run_zksh("-s", "127.0.0.1:1", "top", "-n", "1", "-i", "200ms", "-t", "60s")
         self.assertEqual(3, done.returncode)
         self.assertRegex(done.stdout, r"(?m)^127[.]0[.]0[.]1:1 .* Connection refused$")
 

@@ -143,7 +143,7 @@ class Server:
     def __exit__(self, *_):
         self.remove()
 
-    def start(self, deadline=60.0):
+    def start(self, deadline=180.0):
         """Starts the server (again, with its data and port) and waits until it serves."""
         if self.directory is None:
             self.directory = tempfile.mkdtemp(prefix="zksh-server-")
