@@ -19,7 +19,7 @@ namespace {
 struct Args {
   std::string word;
   std::vector<std::string> hosts;
-  std::optional<std::string> timeout;
+  Patience patience{std::chrono::seconds(2)};
   bool any = false;
   bool dry_run = false;
 };
@@ -33,7 +33,7 @@ void declare(Options& o, Args& a) {
   o.suggest(known_words());
   o.words("host", a.hosts,
           "host[:port]: the servers to ask; by default all members of the ensemble.");
-  declare_patience(o, a.timeout, "2s");
+  a.patience.declare(o);
   o.flag("--any", a.any, "Send the word even if zksh does not know it.");
   o.common().flag("--dry-run", a.dry_run,
                   "Show which servers would be asked to change their counters, and send nothing.");
@@ -107,7 +107,7 @@ int report_writes(Context& cx, const Args& a, const ServersToAsk& asked) {
     if (!cx.out.json()) cx.out.err_line("nothing would be written");
     return status::ok;
   }
-  const auto time = patience_of(a.timeout, std::chrono::seconds(2));
+  const auto time = a.patience.time();
   int result = status::ok;
   for (const auto& member : ask_members(asked, {"srvr"}, time, cx.stop).members) {
     if (const auto problem = problem_of("srvr", member)) {
@@ -126,8 +126,7 @@ int run(Context& cx, const Args& a) {
   check_word(cx, a);
   const auto asked = servers_to_ask(cx, a.hosts);
   if (a.dry_run) return report_writes(cx, a, asked);
-  const auto all =
-      ask_members(asked, {a.word}, patience_of(a.timeout, std::chrono::seconds(2)), cx.stop);
+  const auto all = ask_members(asked, {a.word}, a.patience.time(), cx.stop);
   bool first = true;
   bool any_answered = false;
   int result = status::ok;

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 struct Args {
   std::vector<std::string> hosts;
-  std::optional<std::string> timeout;
+  Patience patience{std::chrono::seconds(2)};
   HealthLimits limits;
   std::optional<std::string> latency;
   bool deep = false;
@@ -37,7 +37,7 @@ struct Args {
 void declare(Options& o, Args& a) {
   o.words("host", a.hosts,
           "host[:port]: the servers to ask; by default all members of the ensemble.");
-  declare_patience(o, a.timeout, "2s");
+  a.patience.declare(o);
   o.number("--max-behind", a.limits.behind, "count",
            "Degraded if a server is more than this many transactions behind.");
   o.number("--max-pending", a.limits.outstanding, "count",
@@ -289,13 +289,12 @@ int run(Context& cx, const Args& a) {
     throw UsageError("--no-tree, --rate and --window need --deep");
   a.work.limits();  // rejects a wrong number before asking anything
   const auto asked = servers_to_ask(cx, a.hosts);
-  const auto time = patience_of(a.timeout, std::chrono::seconds(2));
+  const auto time = a.patience.time();
   const auto all = ask_members(asked, health_words(), time, cx.stop);
   auto members = mapped(all.members, read_health);
   std::vector<MemberDetails> details;  // before this zksh is one of the servers' clients
   if (a.deep) details = ask_details(all, members, asked.admin_servers, time, cx.stop);
-  try_sessions(cx.client, all.members, members, a.timeout ? patience_of(a.timeout, 1s) : 1s,
-               cx.stop);
+  try_sessions(cx.client, all.members, members, a.patience.time_or(1s), cx.stop);
   auto health = judge(std::move(members), all.membership, limits);
   if (!all.mute.empty() && a.hosts.empty())
     health.notes.push_back(

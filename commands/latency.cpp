@@ -23,7 +23,7 @@ struct Args {
   bool write = false;
   std::optional<std::string> path;
   bool dry_run = false;
-  std::optional<std::string> timeout;
+  Patience patience{std::chrono::seconds(2)};
 };
 
 void declare(Options& o, Args& a) {
@@ -33,7 +33,7 @@ void declare(Options& o, Args& a) {
          "Measure writes, too, on an ephemeral node that is removed at the end.");
   o.text("--path", a.path, "The parent of the node that --write creates (/).", "path");
   o.common().flag("--dry-run", a.dry_run, "Show what would be written, and measure nothing.");
-  declare_patience(o, a.timeout, "2s");
+  a.patience.declare(o);
 }
 
 constexpr std::int64_t most_rounds = 1'000'000;
@@ -49,7 +49,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
   plan.write = a.write;
   if (a.path && !a.write) throw UsageError("--path needs --write");
   if (a.path) plan.parent = cx.resolve(*a.path);
-  plan.patience = patience_of(a.timeout, std::chrono::seconds(2));
+  plan.patience = a.patience.time();
   if (a.write && !a.dry_run && cx.services.protection.read_only)
     throw Error("latency --write refused: this zksh is read-only", status::read_only);
   return plan;

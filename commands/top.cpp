@@ -23,7 +23,7 @@ struct Args {
   std::vector<std::string> hosts;
   std::optional<std::string> interval;
   std::optional<std::int64_t> count;
-  std::optional<std::string> timeout;
+  Patience patience{std::chrono::seconds(1)};
 };
 
 void declare(Options& o, Args& a) {
@@ -31,7 +31,7 @@ void declare(Options& o, Args& a) {
           "host[:port]: the servers to ask; by default all members of the ensemble.");
   o.text("-i,--interval", a.interval, "The time between two looks (2s).", "time");
   o.number("-n,--count", a.count, "count", "End after this many times.");
-  declare_patience(o, a.timeout, "1s");
+  a.patience.declare(o);
 }
 
 /// Asks the servers again and again.
@@ -41,7 +41,7 @@ class Viewer {
       : cx_(cx),
         asked_(servers_to_ask(cx, a.hosts)),
         interval_(a.interval ? parse_duration(*a.interval, "-i") : 2s),
-        patience_(patience_of(a.timeout, 1s)) {
+        patience_(a.patience.time()) {
     if (interval_ < 100ms) throw ValueError("-i must be at least 100ms");
   }
 

@@ -24,13 +24,13 @@ namespace {
 struct Args {
   bool by_path = false;
   std::optional<std::string> under;
-  std::optional<std::string> timeout;
+  Patience patience{std::chrono::seconds(5)};
 };
 
 void declare(Options& o, Args& a) {
   o.flag("-p,--by-path", a.by_path, "Print a line for each watched node instead of each session.");
   o.node("path", a.under, "Only watches at and below this node.");
-  declare_patience(o, a.timeout, "5s");
+  a.patience.declare(o);
 }
 
 /// The most items in a cell on a terminal; the count beside it has the total.
@@ -193,8 +193,7 @@ int run(Context& cx, const Args& a) {
   const auto connect_string = cx.client.server();
   const auto under =
       a.under ? whole_path(parse_connect_string(connect_string).chroot, cx.resolve(*a.under)) : "";
-  const SessionSurvey words(servers_to_ask(cx), {"wchc", "cons"},
-                            patience_of(a.timeout, std::chrono::seconds(5)), cx.stop);
+  const SessionSurvey words(servers_to_ask(cx), {"wchc", "cons"}, a.patience.time(), cx.stop);
   auto rows = a.by_path ? rows_by_path(words, under) : rows_by_session(words, under);
   std::ranges::stable_sort(
       rows, [](const Row& one, const Row& other) { return one.what.size() > other.what.size(); });

@@ -230,13 +230,13 @@ Json json_of(const NodeAccount& account) {
 
 struct Args {
   std::vector<std::string> targets;
-  std::optional<std::string> timeout;
+  Patience patience{std::chrono::seconds(5)};
 };
 
 void declare(Options& o, Args& a) {
   o.nodes("path|session", a.targets,
           "Nodes, or session IDs such as 0x100000abc; by default this shell's session.", false);
-  declare_patience(o, a.timeout, "5s");
+  a.patience.declare(o);
 }
 
 /// Prints what is known of a session or a node in the output format.
@@ -287,7 +287,7 @@ class Report {
   const SessionSurvey& words() {
     if (!words_)
       words_.emplace(servers_to_ask(cx_), std::vector<std::string>{"cons", "dump", "wchc"},
-                     patience_of(args_.timeout, std::chrono::seconds(5)), cx_.stop);
+                     args_.patience.time(), cx_.stop);
     return *words_;
   }
 

@@ -86,14 +86,13 @@ int report_failures(Context& cx, const SessionSurvey& survey) {
   return survey.failures().empty() ? status::ok : status::failure;
 }
 
-void declare_patience(Options& options, std::optional<std::string>& target,
-                      std::string_view otherwise) {
-  options.text("-t,--timeout", target,
-               fmt::format("Time limit for a server's answer: 500ms, 5s ({}).", otherwise), "time");
+void Patience::declare(Options& options) {
+  options.text("-t,--timeout", given,
+               fmt::format("Time limit for a server's answer: 500ms, 5s ({}).", short_time(usual)),
+               "time");
 }
 
-std::chrono::milliseconds patience_of(const std::optional<std::string>& given,
-                                      std::chrono::milliseconds otherwise) {
+std::chrono::milliseconds Patience::time_or(std::chrono::milliseconds otherwise) const {
   if (!given) return otherwise;
   const auto time = parse_duration(*given, "-t");
   if (time.count() == 0) throw ValueError("-t must be more than 0");

@@ -34,10 +34,15 @@ Json answer_fields(std::string_view answer);
 /// Names the servers that did not answer, on stderr; returns the resulting exit status.
 int report_failures(Context& cx, const SessionSurvey& survey);
 
-/// Declares the option -t, how long to wait for servers.
-void declare_patience(Options& options, std::optional<std::string>& target,
-                      std::string_view otherwise);
-std::chrono::milliseconds patience_of(const std::optional<std::string>& given,
-                                      std::chrono::milliseconds otherwise);
+/// How long to wait for a server's answer: the option -t.
+struct Patience {
+  std::chrono::milliseconds usual;
+  std::optional<std::string> given{};
+
+  void declare(Options& options);
+  /// Throws ValueError for a wrong time.
+  std::chrono::milliseconds time() const { return time_or(usual); }
+  std::chrono::milliseconds time_or(std::chrono::milliseconds otherwise) const;
+};
 
 }  // namespace zksh
