@@ -69,47 +69,51 @@ void write_to(int fd, std::string_view text) {
 
 }  // namespace
 
-/// A question is asked while it lives.
-class Questions::Asking {
- public:
-  Asking(Questions& questions, const Asked& asked)
-      : questions_(questions), wake_fd_(asked.wake_fd) {
-    questions_.monitor_.with_lock([&](const Monitor::Held& held) {
-      questions_.asked_(held) = asked;
-      set_modes(asked.fd, asked.before, asked.question);
-    });
-    questions_.queue_.add(Stream::Err, asked.question.json);
-    eventfd_write(questions_.wake_fd_, 1);
-  }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
-  ~Asking() {
-    questions_.monitor_.with_lock([&](const Monitor::Held& held) {
-      auto& now = questions_.asked_(held);
-      if (!now || now->wake_fd != wake_fd_) return;  // it was given up
-      // Otherwise the modes are restored already, and doing so from the background would stop zksh.
-      if (!now->suspended) tcsetattr(now->fd, TCSANOW, &now->before);
-      now.reset();
-    });
-  }
+Questions::Asking::Asking(Questions& questions, const Question& question,
+                          const std::stop_token& stop, Fd terminal, const termios& before)
+    : questions_(questions),
+      terminal_(std::move(terminal)),
+      asked_{.fd = terminal_.get(),
+             .wake_fd = wake_.get(),
+             .stop = stop,
+             .question = question,
+             .before = before} {
+  questions_.monitor_.with_lock([&](const Monitor::Held& held) {
+    questions_.asked_(held) = asked_;
+    set_modes(asked_.fd, before, question);
+  });
+  if (!question.json.empty()) questions_.queue_.add(Stream::Err, question.json);
+  eventfd_write(questions_.wake_fd_, 1);
+}
 
- private:
-  Questions& questions_;
-  int wake_fd_;
-};
+Questions::Asking::~Asking() {
+  questions_.monitor_.with_lock([&](const Monitor::Held& held) {
+    auto& now = questions_.asked_(held);
+    if (!now || now->wake_fd != asked_.wake_fd) return;  // it was given up
+    // Otherwise the modes are restored already, and doing so from the background would stop zksh.
+    if (!now->suspended) tcsetattr(now->fd, TCSANOW, &now->before);
+    now.reset();
+  });
+}
+
+std::optional<std::string> Questions::Asking::answer() { return questions_.read_line(asked_); }
 
 bool Questions::possible() { return static_cast<bool>(foreground_terminal()); }
 
+std::unique_ptr<Questions::Asking> Questions::begin(const Question& question,
+                                                    const std::stop_token& stop) {
+  Fd terminal = foreground_terminal();
+  termios before{};
+  if (!terminal || tcgetattr(terminal.get(), &before) != 0) return nullptr;
+  return std::make_unique<Asking>(*this, question, stop, std::move(terminal), before);
+}
+
 std::optional<std::string> Questions::ask(const Question& question, const std::stop_token& stop) {
-  const Fd terminal = foreground_terminal();
-  const Fd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  Asked asked{.fd = terminal.get(), .wake_fd = wake.get(), .stop = stop, .question = question};
-  if (!terminal || tcgetattr(terminal.get(), &asked.before) != 0) return std::nullopt;
-  const Asking asking(*this, asked);
-  auto answer = read_line(asked);
-  if (question.key != 0) return answer;
+  const auto asking = begin(question, stop);
+  if (!asking) return std::nullopt;
+  auto answer = asking->answer();
   // The terminal has echoed no newline. A question in JSON was a line of its own.
-  if ((question.hidden || !answer) && shows_prompt(question)) say(terminal.get(), "\n");
+  if ((question.hidden || !answer) && shows_prompt(question)) say(asking->terminal(), "\n");
   return answer;
 }
 

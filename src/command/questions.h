@@ -7,9 +7,11 @@
 #include "command/output.h"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <sys/eventfd.h>
 #include <termios.h>
 
 namespace zksh {
@@ -35,10 +37,13 @@ class Questions {
     bool hidden = false;  ///< the answer is not echoed
     char key = 0;  ///< if set, this key alone is the answer; others are dropped, none is echoed
   };
-  /// Asks the question and returns the line typed, without its newline. Discards what was typed
-  /// before the question. nullopt after Ctrl-D, or if nobody can be asked. Blocks; throws Cancelled
-  /// on a stop. Called on a command's thread, while nobody else reads the terminal. Restores the
-  /// terminal's modes.
+  /// A question is asked while it lives; then the terminal has its modes again.
+  class Asking;
+  /// Asks the question, from now on. Discards what was typed before. Null if nobody can be asked.
+  /// Called on a command's thread, while nobody else reads the terminal.
+  std::unique_ptr<Asking> begin(const Question& question, const std::stop_token& stop);
+  /// Asks the question and returns its answer, see Asking::answer; nullopt, too, if nobody can be
+  /// asked.
   std::optional<std::string> ask(const Question& question, const std::stop_token& stop);
 
   /// Restores the terminal before the process is stopped, and shows the question again afterwards.
@@ -74,7 +79,6 @@ class Questions {
 
     bool is_open() const { return !over && !suspended && !stop.stop_requested(); }
   };
-  class Asking;
 
   static bool shows_prompt(const Question& question);
   std::optional<std::string> read_line(const Asked& asked);
@@ -85,6 +89,26 @@ class Questions {
   OutputQueue& queue_;
   int wake_fd_;
   Guarded<std::optional<Asked>> asked_;
+};
+
+class Questions::Asking {
+ public:
+  Asking(Questions& questions, const Question& question, const std::stop_token& stop, Fd terminal,
+         const termios& before);
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking();
+
+  /// The line typed, without its newline; nullopt after Ctrl-D, or if the question was given up.
+  /// Blocks; throws Cancelled on a stop. On any one thread.
+  std::optional<std::string> answer();
+  int terminal() const { return asked_.fd; }
+
+ private:
+  Questions& questions_;
+  Fd terminal_;
+  Fd wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  Asked asked_;
 };
 
 /// Whether a command must ask before it removes nodes: not with `yes` (--yes), with the setting

@@ -111,9 +111,12 @@ int run_until_q(Context& cx, const std::function<int()>& body) {
   const std::stop_callback forward(cx.stop, [source]() mutable { source.request_stop(); });
   const auto before = std::exchange(cx.stop, source.get_token());
   std::atomic<bool> left = false;
-  std::jthread keys([&, source](const std::stop_token& over) mutable {
+  std::stop_source over;
+  // Before the body allows to be moved to the background, where the keys are the prompt's.
+  auto asking = cx.services.questions.begin({.prompt = {}, .key = 'q'}, over.get_token());
+  std::jthread keys([&, source]() mutable {
     try {
-      if (!cx.services.questions.ask({.prompt = {}, .key = 'q'}, over)) return;
+      if (!asking || !asking->answer()) return;
       left = true;
       source.request_stop();
     } catch (const Cancelled&) {
@@ -121,8 +124,9 @@ int run_until_q(Context& cx, const std::function<int()>& body) {
     }
   });
   const auto restored = [&](int status) {
-    keys.request_stop();
-    keys.join();  // the terminal is as it was
+    over.request_stop();
+    keys.join();
+    asking.reset();  // the terminal is as it was
     cx.stop = before;
     return status;
   };
