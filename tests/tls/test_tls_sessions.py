@@ -91,9 +91,9 @@ class TlsSessions(TlsCase):
                 begun = time.monotonic()
                 shell.answer("get /stalled", "x", 20)
                 self.assertLess(time.monotonic() - begun, 9)
-            shell.answer("4lw isro", "rw", 20)
+            shell.answer("4lw -t 20s isro", "rw", 20)
             shell.give("quit")
-            self.assertEqual(0, shell.process.wait(60))
+            self.assertEqual(shell.status, shell.process.wait(60))
 
     def test_versions(self):
         for name, version in VERSIONS.items():

@@ -106,6 +106,7 @@ class Shell:
         self.process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
         self.said = ""
+        self.status = 0  # what it is to end with
 
     def __enter__(self):
         return self
@@ -122,6 +123,7 @@ class Shell:
             if re.search(rf"^{re.escape(expected)}$", self.read(), re.MULTILINE):
                 return
             if re.search(r"stdin:\d+: failed \(status 3\)\n", self.said):
+                self.status = 3
                 self.give(line)
             elif re.search(r"stdin:\d+: failed \(", self.said):
                 break
