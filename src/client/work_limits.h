@@ -38,9 +38,10 @@ class Pace {
 };
 
 /// How much may be in flight: what a server answers during a round trip, so that it always has
-/// work. That is the rate at which it answers times the round trip, both measured as it goes. If
-/// answers take longer than two round trips, they wait for each other, or for those of other
-/// clients, to which this gives way. Used on one thread.
+/// work. That is the rate at which it answers times the round trip, both measured as it goes: the
+/// first round trips of a busy server seem longer than they are. If answers take longer than two
+/// round trips, they wait for each other, or for those of other clients, to which this gives way.
+/// Used on one thread.
 class FlightWindow {
  public:
   struct Size {
@@ -57,10 +58,12 @@ class FlightWindow {
 
  private:
   std::size_t within_limits(double count) const;
+  std::size_t estimate() const;
 
   Client& client_;
   Size size_;
   std::optional<std::size_t> now_{};
+  bool is_measured_ = false;  ///< now_ is no estimate
 };
 
 /// The requests that may be in flight at first.

@@ -41,6 +41,15 @@ TEST_F(FlightWindowTest, FarAwayItIsWhatAServerAnswersMeanwhile) {
   EXPECT_EQ(window.now(), 3000U);
 }
 
+TEST_F(FlightWindowTest, ABusyServerIsNotTakenForAFarOne) {
+  client.distance = 100ms;  // the connect request's answer was late
+  FlightWindow window(client, {.least = 512, .rate = 200'000});
+  EXPECT_EQ(window.now(), 20'000U);
+  client.distance = 1ms;
+  window.learn(64, 3ms);
+  EXPECT_EQ(window.now(), 512U);
+}
+
 TEST_F(FlightWindowTest, GrowsWhileAnswersComeAtOnce) {
   client.distance = 150ms;
   FlightWindow window(client, {.least = 256, .rate = 20'000});
