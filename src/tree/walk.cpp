@@ -111,6 +111,8 @@ constexpr std::size_t bytes_expected = 4U << 20U;
 /// been so far: the next ones may take a mebibyte each, and the server has them in memory, those of
 /// an answer several times.
 constexpr std::size_t most_values_at_once = 64;
+/// The limit for the values of neighbours in one answer: they may all be large.
+constexpr std::size_t most_neighbours_at_once = 16;
 constexpr std::size_t most_values = 512;
 /// How many times as many values as have been read may be on their way.
 constexpr std::size_t growth_of_values = 16;
@@ -335,10 +337,13 @@ class WalkReads {
 
   /// Takes the nodes that are sent next. Neighbours are often alike. So as long as values seem to
   /// be small, takes nodes that are far from each other: then the first few answers tell of large
-  /// ones, and no answer has many. Else the first in the order of the visits.
+  /// ones, and no answer has many; towards the end of a row, where the rest may all be large, ever
+  /// fewer. Else a few in the order of the visits.
   std::vector<Asked> pick(std::size_t count) {
+    const bool in_order = next_.size() * usual_value_ > bytes_expected;
+    if (takes_values_)
+      count = std::min(count, std::max(most_neighbours_at_once, in_order ? 0 : next_.size() / 4));
     if (takes_values_ && count < next_.size()) {
-      const bool in_order = next_.size() * usual_value_ > bytes_expected;
       const auto wanted = in_order ? Order::OfVisits : Order::Apart;
       const bool is_new = std::exchange(order_, wanted) != wanted;
       if (is_new && in_order)

@@ -192,8 +192,8 @@ class SmallServer(TreeTest):
                         ("diff", "/tree", "/tree"), ("grep", "-l", "xxxx", "/tree")):
             with self.subTest(command):
                 status, out, err = self.run_zksh(*command)
-                self.assertEqual((status, err), (0, ""))
                 self.assertIsNone(self.server.process.poll(), "the server has no memory left")
+                self.assertEqual((status, err), (0, ""))
         self.assertEqual(out.split(), [f"/tree/z{i:02}" for i in range(45)])
 
 

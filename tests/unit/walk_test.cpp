@@ -229,6 +229,23 @@ TEST_F(WalkTest, LargeNeighboursBehindManySmallOnesAreNotReadAtOnce) {
   }
 }
 
+TEST_F(WalkTest, LargeNeighboursAtTheEndOfALongRowAreNotReadAtOnce) {
+  make("/t");
+  for (int i = 0; i < 40; ++i)
+    make("/t/large" + std::to_string(10 + i), std::string(1U << 20U, 'x'));
+  client.serve_batches();
+  // With some of these numbers, hardly any but the large ones are left at the end.
+  for (int count = 0; count < 8300; ++count) {
+    make("/t/" + std::to_string(10000 + count));
+    if (count < 8000 || count % 16 != 0) continue;
+    for (const bool data : {true, false}) {
+      LargeReads reads{client};
+      walk_tree(reads, {.tops = {"/t"}, .data = data}, {});
+      EXPECT_LE(reads.most_large, 16U) << count;
+    }
+  }
+}
+
 TEST_F(WalkTest, ReadsValuesAndAcls) {
   make("/a", "one");
   make("/a/b", "two", {{perm::all, "world", "anyone"}, {perm::read, "ip", "10.0.0.1"}});
