@@ -216,7 +216,8 @@ for named in VERSIONS:
 class Digests(unittest.TestCase):
     def test_trees_that_differ(self):
         """A member gets the log of another ensemble, as long as that of its own."""
-        with Ensemble(3) as ensemble:
+        # The session that creates the nodes outlasts any pause of a busy machine.
+        with Ensemble(3, {"maxSessionTimeout": "600000"}) as ensemble:
             first = ensemble.servers[0]
             path = os.path.join(first.directory, "data", "version-2")
             logs = []

@@ -5,6 +5,7 @@
 import os
 import re
 import shutil
+import sys
 import tempfile
 
 from server import Server, ServerError, four_letter_word, free_port
@@ -65,7 +66,10 @@ class Ensemble:
             self.remove()
             raise
 
-    def __exit__(self, *_):
+    def __exit__(self, _, error, __):
+        if isinstance(error, OSError):  # why a member closed a connection only its log says
+            for server in self.servers:
+                print(f"-- server {server.number}:\n{server._log()}", file=sys.stderr)
         self.remove()
 
     @property
