@@ -16,8 +16,10 @@ import time
 MARGIN = re.compile(r"    ([A-Z]) │ ?(.*)$")
 # What the shell says of a program that was killed at its prompt stands behind that prompt.
 PROMPT = re.compile(r"(\[zk: [^\]]*\]|\$) (?!Killed$)(.+)$")
-# News that come or not, as the connection is back before the program has ended or not: never compared.
+# News that come or not, as the connection is back before the program has ended or not, or as the server answers late:
+# never compared.
 NEWS = re.compile(r"\d\d:\d\d:\d\d (?:connection lost \(|session expired; |reconnected to |new session 0x)|"
+                  r"suspended /\S+: no server answers; |resumed /\S+: still held$|"
                   r"/\S+: [^:]*: SIG\w+ to pid ")
 KEY = re.compile(r"\^([A-Z])$")
 KINDS = [
