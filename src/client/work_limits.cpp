@@ -19,14 +19,14 @@ std::size_t FlightWindow::within_limits(double count) const {
   return std::clamp(static_cast<std::size_t>(std::min<double>(count, most)), size_.least, most);
 }
 
-std::size_t FlightWindow::estimate() const {
-  const auto round_trip = client_.round_trip().value_or(std::chrono::nanoseconds(0));
-  return within_limits(static_cast<double>(size_.rate) * Seconds(round_trip).count());
+void FlightWindow::estimate() {
+  if (const auto round_trip = client_.round_trip())
+    now_ = within_limits(static_cast<double>(size_.rate) * Seconds(*round_trip).count());
 }
 
 std::size_t FlightWindow::now() {
   if (size_.fixed > 0) return size_.fixed;
-  if (!now_ && client_.round_trip()) now_ = estimate();
+  if (!now_) estimate();
   return now_.value_or(size_.least);
 }
 
@@ -34,7 +34,7 @@ void FlightWindow::learn(std::size_t in_flight, Clock::duration took) {
   if (size_.fixed > 0) return;
   const auto round_trip = client_.round_trip();
   if (!round_trip || took.count() <= 0) return;
-  if (!is_measured_) now_ = estimate();
+  if (!is_measured_) estimate();
   const auto enough =
       within_limits(2 * static_cast<double>(in_flight) * Seconds(*round_trip).count() /
                     std::max<double>(Seconds(took).count(), Seconds(*round_trip).count()));

@@ -38,10 +38,11 @@ class Pace {
 };
 
 /// How much may be in flight: what a server answers during a round trip, so that it always has
-/// work. That is the rate at which it answers times the round trip, both measured as it goes: the
-/// first round trips of a busy server seem longer than they are. If answers take longer than two
-/// round trips, they wait for each other, or for those of other clients, to which this gives way.
-/// Used on one thread.
+/// work. That is the rate at which it answers times the round trip. The rate is estimated until
+/// enough is in flight to measure it; the round trip is the shortest seen so far, since a busy
+/// server's first ones are longer than the link's. If answers take longer than two round trips,
+/// they wait for each other, or for those of other clients, to which this gives way. Used on one
+/// thread.
 class FlightWindow {
  public:
   struct Size {
@@ -58,7 +59,7 @@ class FlightWindow {
 
  private:
   std::size_t within_limits(double count) const;
-  std::size_t estimate() const;
+  void estimate();
 
   Client& client_;
   Size size_;

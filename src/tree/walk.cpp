@@ -335,14 +335,15 @@ class WalkReads {
     return nodes_in_flight_ == 0 ? std::max<std::size_t>(count, 1) : count;
   }
 
-  /// Takes the nodes that are sent next. Neighbours are often alike. So as long as values seem to
-  /// be small, takes nodes that are far from each other: then the first few answers tell of large
-  /// ones, and no answer has many; towards the end of a row, where the rest may all be large, ever
-  /// fewer. Else a few in the order of the visits.
+  /// Takes the nodes that are sent next. Neighbours are often alike, and may all be large. So as
+  /// long as values seem to be small, takes nodes that are far from each other: the first few
+  /// answers then tell of large ones, and no answer has many. Towards the end of a row those left
+  /// are neighbours again, so no answer has more than half of them, or a few. Once values are not
+  /// small, takes a few at a time in the order of the visits.
   std::vector<Asked> pick(std::size_t count) {
     const bool in_order = next_.size() * usual_value_ > bytes_expected;
-    if (takes_values_)
-      count = std::min(count, std::max(most_neighbours_at_once, in_order ? 0 : next_.size() / 4));
+    const auto most_apart = in_order ? 0 : next_.size() / 2;
+    if (takes_values_) count = std::min(count, std::max(most_neighbours_at_once, most_apart));
     if (takes_values_ && count < next_.size()) {
       const auto wanted = in_order ? Order::OfVisits : Order::Apart;
       const bool is_new = std::exchange(order_, wanted) != wanted;

@@ -241,8 +241,21 @@ TEST_F(WalkTest, LargeNeighboursAtTheEndOfALongRowAreNotReadAtOnce) {
     for (const bool data : {true, false}) {
       LargeReads reads{client};
       walk_tree(reads, {.tops = {"/t"}, .data = data}, {});
-      EXPECT_LE(reads.most_large, 16U) << count;
+      EXPECT_LE(reads.most_large, 20U) << count;
     }
+  }
+}
+
+TEST_F(WalkTest, LargeNeighboursAmongKilobytesAreNotReadAtOnce) {
+  make("/t");
+  for (int i = 0; i < 6000; ++i) make("/t/" + std::to_string(10000 + i), std::string(2000, 'x'));
+  for (int i = 0; i < 40; ++i)
+    make("/t/12000large" + std::to_string(10 + i), std::string(1U << 20U, 'x'));
+  client.serve_batches();
+  for (const bool data : {true, false}) {
+    LargeReads reads{client};
+    walk_tree(reads, {.tops = {"/t"}, .data = data}, {});
+    EXPECT_LE(reads.most_large, 16U);
   }
 }
 
