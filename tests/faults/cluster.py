@@ -1,4 +1,5 @@
 """An ensemble whose members, and optionally clients, communicate through the test's network."""
+import math
 import pathlib
 import sys
 
@@ -15,8 +16,10 @@ class Cluster:
     def __init__(self, network, tick=500, sync_limit=6, members=3):
         self.network = network
         self.tick, self.sync_limit = tick / 1000, sync_limit
-        # A member that is cut off is to notice it soon; one of a busy machine is to be waited for.
-        config = {"tickTime": str(tick), "initLimit": "10", "syncLimit": str(sync_limit)}
+        # A member that is cut off is to notice it soon; one of a busy machine is to be waited for. But not in an
+        # election: a link takes a follower's connection before the new leader listens, and ends it then. The follower
+        # asks for another election, which the leader joins once it has waited for initLimit ticks.
+        config = {"tickTime": str(tick), "initLimit": str(math.ceil(5000 / tick)), "syncLimit": str(sync_limit)}
         self.ensemble = Ensemble(members, config, QUICK_ELECTIONS)
         self.servers = self.ensemble.servers
         self.links = {}  # (number, number) → links of the quorum and of elections

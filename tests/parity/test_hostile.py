@@ -237,9 +237,9 @@ class HostileTree(ServerTest):
             else:
                 yield line
 
-    def at_once(self, lines, **env):
+    def at_once(self, lines, *options, **env):
         """What lines of -c show on a terminal."""
-        words = [ZKSH, "--connect-timeout", "5s", "--keep-going", "-c", "\n".join(lines)]
+        words = [ZKSH, "--connect-timeout", "5s", "--keep-going", *options, "-c", "\n".join(lines)]
         with Terminal(words, self.environment(**env)) as terminal:
             # On a busy machine a connection may take a second, and so may work: both are told of on a line that is erased again.
             return re.sub(rb"(?m)(waiting for [^\r]*|(\r\x1b\[K\d+ [a-z0-9 ]+, \d+/s[^\r\n\x1b]*)+)\r\x1b\[K|^\r\x1b\[K", b"", terminal.finish())
@@ -328,8 +328,7 @@ class HostileTree(ServerTest):
             with self.subTest(command=command):
                 self.plant()
                 lines = [line for line in self.lines_of(lines) if any(name in line for name in (MISSING, NOWHERE, BAD))]
-                with Terminal([ZKSH, "-o", "json", "-k", "-c", "\n".join(lines)], self.environment()) as terminal:
-                    self.check_shown(terminal.finish())
+                self.check_shown(self.at_once(lines, "-o", "json"))
 
     def printed(self, *words, status=0):
         """What a program behind a pipe gets."""
