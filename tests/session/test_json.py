@@ -319,8 +319,9 @@ class Schema(JsonTest):
             terminal.type("n\n")
             terminal.finish()
             self.assertEqual(terminal.process.returncode, 1)
-        # The terminal shows the answer, too.
-        *created, question, refusal, stop = [line for line in terminal.bytes.decode().splitlines() if line.startswith("{")]
+        # The terminal shows the answer, too, and whether zksh had to wait.
+        shown = terminal.bytes.decode().replace("\x1b[K", "")
+        *created, question, refusal, stop = [line for line in shown.splitlines() if line.startswith("{")]
         for line in created:
             self.check(line, "create")
         self.check(question, "Question")
