@@ -16,8 +16,8 @@ void declare(Options& o, Args& a) {
 int run(Context& cx, const Args& a) {
   const auto job = job_of(cx, a.job, false);
   if (cx.background) throw ValueError("a job cannot wait for other jobs");
-  cx.out.err_line("{}", cx.out.shown_in_error(job.line));
   cx.end_at_suspension();
+  cx.out.err_line("{}", cx.out.shown_in_error(job.line));
   if (const auto result = cx.services.jobs->wait(job.number, cx.stop)) return *result;
   if (cx.was_suspended()) {
     if (const auto result = cx.services.jobs->stop_waiting(job.number)) return *result;

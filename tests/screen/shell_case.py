@@ -5,8 +5,10 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from running_processes import children  # noqa: E402
+from server import four_letter_word  # noqa: E402
 from server_case import ServerTest  # noqa: E402
 from tmux import Tmux  # noqa: E402
+from waiting import wait_until  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 
 
@@ -87,6 +89,10 @@ class ShellTest(ServerTest):
         """Nothing shows that a command runs but the cursor below its line, and the terminal's own echo: a key
         that comes before belongs to the line editor still."""
         screen.wait_for(lambda s: s.cursor()[0] == 0 and s.echoes())
+
+    def wait_watched(self, path):
+        """A command waits for news of the node: the server has its watch."""
+        wait_until(lambda: f"{self.root}{path}\n" in four_letter_word(self.server.port, "wchp"))
 
     def wait_gone(self, path, limit=15):
         """The node goes long before its session could time out."""
