@@ -31,8 +31,7 @@ std::vector<std::string> known_words() {
 void declare(Options& o, Args& a) {
   o.text("word", a.word, "The four-letter word; see below.");
   o.suggest(known_words());
-  o.words("host", a.hosts,
-          "host[:port]: the servers to ask; by default all members of the ensemble.");
+  declare_hosts(o, a.hosts);
   a.patience.declare(o);
   o.flag("--any", a.any, "Send the word even if zksh does not know it.");
   o.common().flag("--dry-run", a.dry_run,

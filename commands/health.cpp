@@ -35,8 +35,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("host", a.hosts,
-          "host[:port]: the servers to ask; by default all members of the ensemble.");
+  declare_hosts(o, a.hosts);
   a.patience.declare(o);
   o.number("--max-behind", a.limits.behind, "count",
            "Degraded if a server is more than this many transactions behind.");

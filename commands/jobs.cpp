@@ -2,7 +2,7 @@
 #include "base/time.h"
 #include "command/command.h"
 #include "command/job_table.h"
-#include "node/node_json.h"
+#include "command/record.h"
 
 #include <chrono>
 
@@ -16,22 +16,27 @@ std::string_view state_of(const JobTable::Job& job) {
   return job.killed ? "ending" : "running";
 }
 
+std::chrono::milliseconds age_of(const JobTable::Job& job) {
+  return (Clock::now() - job.started) / 1ms * 1ms;
+}
+
+Record<JobTable::Job> job_record() {
+  using Job = JobTable::Job;
+  return {{"job", &Job::number},
+          {"state", state_of},
+          {"seconds", [](const Job& job) { return age_of(job) / 1s; }},
+          {"text", &Job::line}};
+}
+
 int run(Context& cx) {
-  for (const auto& job : jobs_of(cx).all()) {
-    const auto age = Clock::now() - job.started;
-    if (cx.out.json())
-      print_json(cx, Json::object()
-                         .set("job", job.number)
-                         .set("state", state_of(job))
-                         .set("seconds", age / 1s)
-                         .set("text", job.line));
-    else if (cx.out.plain())
-      cx.out.line("{}\t{}\t{}\t{}", job.number, state_of(job),
-                  round<std::chrono::seconds>(age).count(), job.line);
-    else
-      cx.out.line("[{}] {} for {}: {}", job.number, state_of(job), short_age(age / 1ms),
-                  cx.out.shown(job.line));
+  const auto jobs = jobs_of(cx).all();
+  if (!cx.out.text()) {
+    print_rows(cx.out, "", job_record(), jobs);
+    return status::ok;
   }
+  for (const auto& job : jobs)
+    cx.out.line("[{}] {} for {}: {}", job.number, state_of(job), short_age(age_of(job).count()),
+                cx.out.shown(job.line));
   return status::ok;
 }
 

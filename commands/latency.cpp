@@ -27,7 +27,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("host", a.hosts, "host[:port]: the servers; by default all members of the ensemble.");
+  declare_hosts(o, a.hosts);
   o.number("-n,--count", a.count, "count", "Number of requests of each kind (100).");
   o.flag("-w,--write", a.write,
          "Measure writes, too, on an ephemeral node that is removed at the end.");

@@ -27,8 +27,7 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  o.words("host", a.hosts,
-          "host[:port]: the servers to ask; by default all members of the ensemble.");
+  declare_hosts(o, a.hosts);
   o.text("-i,--interval", a.interval, "The time between two looks (2s).", "time");
   o.number("-n,--count", a.count, "count", "End after this many times.");
   a.patience.declare(o);

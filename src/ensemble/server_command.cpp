@@ -45,6 +45,11 @@ constexpr std::array<FourLetterWord, 21> words{{
 
 }  // namespace
 
+void declare_hosts(Options& options, std::vector<std::string>& hosts) {
+  options.words("host", hosts,
+                "host[:port]: the servers to ask; by default all members of the ensemble.");
+}
+
 ServersToAsk servers_to_ask(const Context& cx, const std::vector<std::string>& hosts) {
   const auto own = cx.client.server();
   ServersToAsk asked{
