@@ -154,18 +154,23 @@ class Waiting(SessionTest):
                        "XDG_STATE_HOME": self.directory, "TERM": term, "NO_COLOR": "1", "ZKSH_PAGER": "cat", **more}
         return Terminal([ZKSH, "-s", server, *words], environment)
 
+    @staticmethod
+    def notice(server, least=1):
+        """A pattern for the notice. On a busy machine some seconds are never shown."""
+        return rf"waiting for {re.escape(server)}, (?:[{least}-9]|\d\d+)s \(Ctrl-C ends\)"
+
     def test_it_is_said_and_taken_away(self):
         server = self.silent_server() + "," + self.silent_server()
-        with self.terminal("--connect-timeout", "2s", "get", "/x", server=server) as terminal:
+        with self.terminal("--connect-timeout", "4s", "get", "/x", server=server) as terminal:
             shown = terminal.finish().decode()
-        self.assertTrue(shown.startswith(f"waiting for {server}, 1s (Ctrl-C ends)\r\x1b[K"), shown)
+        self.assertRegex(shown, "^" + self.notice(server) + r"\r\x1b\[K")
         self.assertIn("\r\x1b[Kno connection to ", shown)
         self.assertTrue(shown.endswith("\n"), shown)
 
     def test_it_goes_when_the_server_answers(self):
         self.server.freeze()
         with self.terminal("--connect-timeout", "60s", "-c", "ls /", server=self.connect) as terminal:
-            terminal.read_until(re.escape(f"waiting for {self.connect}, 2s (Ctrl-C ends)").encode())
+            terminal.read_until(self.notice(self.connect, 2).encode())
             self.server.thaw()
             shown = terminal.finish().decode()
         self.assertTrue(shown.endswith("s (Ctrl-C ends)\r\x1b[K[]\n"), shown)
@@ -175,7 +180,7 @@ class Waiting(SessionTest):
             terminal.read_until(rb"CONNECTED[)] 0\] ")
             self.server.freeze()
             terminal.type("ls /\r")
-            terminal.read_until(re.escape(f"waiting for {self.server.address}, 2s (Ctrl-C ends)").encode())
+            terminal.read_until(self.notice(self.server.address, 2).encode())
             self.server.thaw()
             terminal.read_until(rb"s [(]Ctrl-C ends[)]\r\x1b\[K")
             terminal.read_until(rb"CONNECTED[)] 1\] ")
@@ -192,7 +197,7 @@ class Waiting(SessionTest):
                 self.server.freeze()
                 begin = len(terminal.bytes)
                 terminal.type(command + "\r")
-                terminal.read_until(rb"waiting for [^\r]*, 2s", begin)
+                terminal.read_until(self.notice(self.server.address, 2).encode(), begin)
                 self.server.thaw()
                 prompt = terminal.read_until(rb"CONNECTED[)] \d+\] ", terminal.read_until(written, begin))
                 self.assertIn(b"s (Ctrl-C ends)\r\x1b[K" + written, terminal.bytes[begin:prompt])
@@ -202,7 +207,7 @@ class Waiting(SessionTest):
     def test_answers_that_come_slowly_without_any_output(self):
         with Proxy(self.server.port, delay=0.15) as far:
             with self.terminal("latency", "-n", "20", server=far.address) as terminal:
-                terminal.read_until(rb"waiting for [^\r]*, 2s")
+                terminal.read_until(self.notice(far.address, 2).encode())
 
     def test_a_freeze_is_told_at_an_idle_prompt(self):
         with self.terminal("-t", "4s", server=self.connect) as terminal:
@@ -225,8 +230,8 @@ class Waiting(SessionTest):
 
     def test_a_terminal_that_cannot_take_it_away(self):
         server = self.silent_server()
-        with self.terminal("--connect-timeout", "2s", "get", "/x", server=server, term="dumb") as terminal:
-            self.assertIn(f"waiting for {server}, 1s (Ctrl-C ends)\nno connection to ", terminal.finish().decode())
+        with self.terminal("--connect-timeout", "4s", "get", "/x", server=server, term="dumb") as terminal:
+            self.assertRegex(terminal.finish().decode(), self.notice(server) + r"\nno connection to ")
 
     def test_not_when_it_is_asked_to_be_quiet_or_needs_no_connection(self):
         server = self.silent_server()
