@@ -128,7 +128,7 @@ class LockTerminal(ShellTest):
         self.wait_nodes(0)
 
     def test_suspended_for_longer_than_the_session(self):
-        screen = self.in_shell(self.lock_line(self.draws, "-t", "2000"))
+        screen = self.in_shell(self.lock_line(self.draws, "-t", "8000"))
         self.wait_ready(screen)
         screen.keys("C-z")
         screen.wait_for("Stopped")

@@ -280,7 +280,7 @@ class BrokenServers(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
-        self.assertLess(time.monotonic() - begin, 3)
+        self.assertLess(time.monotonic() - begin, 15)  # the session lasts for 60
 
     def test_another_server_is_served_while_events_pour_in(self):
         def of_version(behave):

@@ -150,7 +150,7 @@ class Leaving(ContendTest):
         self.assert_nothing_left()
 
     def test_session_expires(self):
-        process = self.start("-t", "1000", "contend", "/l", "-n", "3", "--hold", "3s")
+        process = self.start("-t", "5s", "contend", "/l", "-n", "3", "--hold", "3s")
         self.wait_until(lambda: watches(self.server) == 2)  # so the first one holds it
         process.send_signal(signal.SIGSTOP)
         self.wait_until(lambda: self.contenders() == [])
@@ -162,7 +162,7 @@ class Leaving(ContendTest):
         self.assert_nothing_left()
 
     def test_all_queue_up_again_when_the_session_of_all_expires(self):
-        process = self.start("-t", "1000", "contend", "/l", "-n", "30", "--hold", "200ms")
+        process = self.start("-t", "5s", "contend", "/l", "-n", "30", "--hold", "200ms")
         self.wait_until(lambda: len(self.contenders()) > 15)
         process.send_signal(signal.SIGSTOP)
         self.wait_until(lambda: self.contenders() == [])

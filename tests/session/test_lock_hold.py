@@ -78,7 +78,7 @@ class Hold(LockTest):
         self.assertNotIn("released", err)
 
     def test_lost_in_a_pause(self):
-        holder, _ = self.hold(options=["-t", "2000"])
+        holder, _ = self.hold(options=["-t", "6000"])
         self.stop(holder)
         self.wait_contenders(0)
         holder.send_signal(signal.SIGCONT)

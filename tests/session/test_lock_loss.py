@@ -10,14 +10,14 @@ from running_processes import children
 
 class NobodyAnswers(LossTest):
     def test_frozen_server(self):
-        holder, program = self.start_holder()
+        holder, program = self.start_holder(options=["-t", "8000"])
         contender = self.start_contender()
         self.server.freeze()
         # The server is still frozen: by its own clock alone.
         self.assert_ends(holder, 76,
-                         r"(?m)^/l: the servers do not confirm the lock, which is safe for 1\.\d+s more: SIGTERM to pid \d+ ",
-                         r"(?m)^/l: the servers do not confirm the lock, which is safe for \d+(\.\d+)?ms more: SIGKILL to pid \d+ ",
-                         "(?m)^lost /l: the servers did not confirm it within the session timeout of 4s$")
+                         r"(?m)^/l: the servers do not confirm the lock, which is safe for \d+(\.\d+)?m?s more: SIGTERM to pid \d+ ",
+                         r"(?m)^/l: the servers do not confirm the lock, which is safe for \d+(\.\d+)?m?s more: SIGKILL to pid \d+ ",
+                         "(?m)^lost /l: the servers did not confirm it within the session timeout of 8s$")
         self.wait_ended(program, limit=0)
         self.server.thaw()
         self.assert_ends(contender, 0)
@@ -41,7 +41,7 @@ class NobodyAnswers(LossTest):
             where = proxy.address + self.root
             self.assertEqual(self.run_zksh("lock", "/l", "--", "true", server=where)[0], 0)
             self.assertNotIn(b"conf", proxy.first_bytes.values())
-            holder = self.start("-t", "2000", server=where, bufsize=0)
+            holder = self.start("-t", "8000", server=where, bufsize=0)
             self.send(holder, b"lock /l\n")
             self.wait_until(lambda: b"conf" in proxy.first_bytes.values())
             self.send(holder, b"lock /m\nquit\n")
@@ -94,7 +94,7 @@ class NobodyAnswers(LossTest):
 
     def test_program_that_ends_when_it_is_told(self):
         holder = self.lock("--", "sh", "-c", "trap 'echo clean; exit 0' TERM; echo ready; "
-                           "while :; do sleep 0.01; done", options=["-t", "2000"])
+                           "while :; do sleep 0.01; done", options=["-t", "8000"])
         self.assertEqual(self.line(holder), "ready")
         self.server.freeze()
         out, err = self.assert_ends(holder, 76, "SIGTERM to pid", "(?m)^lost /l: ")

@@ -83,7 +83,7 @@ class SlowStart(LockTest):
         return int(re.search("^Zxid: (0x[0-9a-f]+)$", four_letter_word(self.server.port, "srvr"), re.MULTILINE)[1], 16)
 
     def test_it_runs_as_long_as_the_lock_is_held(self):
-        holder, held = self.start_held("-t", "2000")
+        holder, held = self.start_held("-t", "6000")
         # So many checks take longer than a lease lasts without them: twelve come in a session timeout.
         begin = self.zxid()
         self.wait_until(lambda: self.zxid() >= begin + 16)
@@ -93,7 +93,7 @@ class SlowStart(LockTest):
         self.assertEqual(out, "ran\n")
 
     def test_the_lock_is_lost_before_it_runs(self):
-        holder, held = self.start_held("-t", "2000")
+        holder, held = self.start_held("-t", "6000")
         self.take_away()
         out, _ = self.assert_ends(holder, 76, "(?m)^lost /l: its node was deleted$", "SIGTERM to pid")
         self.assertEqual(out, "")

@@ -123,7 +123,7 @@ class Semaphore(LockTest):
     def test_session_that_expires_while_waiting(self):
         """It queues up again at the end, and takes no lease of the old session for its own."""
         holder, *_ = self.hold(3)
-        fourth = self.semaphore("3", "--", "true", options=["-t", "1500"])
+        fourth = self.semaphore("3", "--", "true", options=["-t", "4s"])
         self.wait_said(fourth, "waiting /s")
         self.stop(fourth)
         self.assert_free("/s/locks")
