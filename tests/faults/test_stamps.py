@@ -226,7 +226,7 @@ class Stampers(unittest.TestCase):
         """TERM to the first process, as to a lone program, leaves those working that are to be hard to end."""
         working = {}
         for kind in ("plain", "tidy", "stubborn", "group", "session"):
-            process = self.start(kind, kind, 30)
+            process = self.start(kind, kind, 600)
             wait_until(lambda kind=kind: self.ledger.hold(kind) and len(self.ledger.hold(kind).lines) > 1)
             working[kind] = process
         for process in working.values():
@@ -238,7 +238,7 @@ class Stampers(unittest.TestCase):
         self.end(*working)
 
     def test_its_family_is_found(self):
-        process = self.start("child", "child", 30)
+        process = self.start("child", "child", 600)
         wait_until(lambda: self.ledger.hold("child") and len(self.ledger.hold("child").pids) == 2)
         family = Family(process.pid)
         self.assertEqual(family.program | family.zksh, self.ledger.hold("child").pids)
