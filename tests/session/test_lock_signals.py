@@ -6,21 +6,20 @@ import unittest
 
 from lock_case import LockTest
 
-# Says when it is ready, and what it gets; ends as its argument says. A handler must not print: print may be what it
-# interrupts.
+# Says when it is ready, and what it gets; ends as its argument says. It waits for blocked signals: one that came between
+# a handler and a pause would be slept over.
 PROGRAM = """
 import os, signal, sys
-def ends(number, frame):
-    os.write(1, (signal.Signals(number).name + os.linesep).encode())
-    if sys.argv[1] == "by itself":
-        os._exit(0)
+numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+for number in numbers:
     signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-    signal.signal(number, ends)
+signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
 print("ready", flush=True)
-while True:
-    signal.pause()
+number = signal.sigwait(numbers)
+print(signal.Signals(number).name, flush=True)
+if sys.argv[1] == "by the signal":
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+    os.kill(os.getpid(), number)
 """
 
 
