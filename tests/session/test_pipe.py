@@ -130,8 +130,9 @@ class Pipe(SessionTest):
         self.assertRegex(err, r"^stdin:1: no connection to .*\nstdin:1: stopped: no connection; "
                               r"the rest was not sent\n0 ok, 1 failed\n$")
 
-    def lose(self, proxy, first, lines):
-        """Sends lines, of a request each, whose answers are lost with the connection; status, stdout and stderr."""
+    def lose(self, proxy, first, lines, made=None):
+        """Sends lines, of a request each, whose answers are lost with the connection; status, stdout and stderr. `made`:
+        a node that they create, for what a server has not read yet is lost with the connection, too."""
         zksh = self.start("--pipe", server=proxy.address + self.root)
         self.send(zksh, first + b"\n")
         self.assertTrue(zksh.stderr.readline().startswith(b"Created"))
@@ -139,13 +140,15 @@ class Pipe(SessionTest):
         asked = proxy.asked
         self.send(zksh, lines)
         self.wait_until(lambda: proxy.asked >= asked + lines.count(b"\n"))
+        if made:
+            self.wait_node(made)
         proxy.cut()
         out, err = zksh.communicate(timeout=60)
         return zksh.returncode, out.decode(), err.decode()
 
     def test_a_lost_connection(self):
         with Proxy(self.server.port) as proxy:
-            status, out, err = self.lose(proxy, b"create /a x", b"get /a\ncreate /b\nget /a\nls /\n")
+            status, out, err = self.lose(proxy, b"create /a x", b"get /a\ncreate /b\nget /a\nls /\n", "/b")
         self.assertEqual(status, 10)
         self.assertEqual(out, "x\nx\n[a, b]\n")
         self.assertIn("stdin:3: KeeperErrorCode = ConnectionLoss for /b\noutcome unknown: ", err)
