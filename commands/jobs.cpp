@@ -17,7 +17,7 @@ std::string_view state_of(const JobTable::Job& job) {
 }
 
 std::chrono::milliseconds age_of(const JobTable::Job& job) {
-  return (Clock::now() - job.started) / 1ms * 1ms;
+  return std::chrono::floor<std::chrono::milliseconds>(Clock::now() - job.started);
 }
 
 Record<JobTable::Job> job_record() {

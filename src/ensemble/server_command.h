@@ -14,7 +14,7 @@
 
 namespace zksh {
 
-/// The words that name servers.
+/// Declares the words that name servers.
 void declare_hosts(Options& options, std::vector<std::string>& hosts);
 /// `hosts` are the user's, each a list as in a connect string; if empty, the servers of this
 /// connection and the other members of their ensemble. Throws ValueError.
