@@ -37,7 +37,7 @@ class ShellCase:
         # The program that completes; run in any other way it shows what it was given. zksh gives up after a second,
         # which a busy machine may take.
         program = pathlib.Path(self.directory, "zksh")
-        program.write_text('#!/bin/sh\nif [ "$1" = --complete ]; then for _ in 1 2 3 4 5; do\n'
+        program.write_text('#!/bin/sh\nif [ "$1" = --complete ]; then for _ in $(seq 30); do\n'
                            f'found=$({ZKSH} "$@") && [ -n "$found" ] && printf "%s\\n" "$found" && exit; done; exit; fi\n'
                            'printf GIVEN:; printf "[%s]" "$@"; echo .\n', encoding="utf-8")
         program.chmod(0o755)

@@ -35,12 +35,13 @@ class Tls(TlsCase):
         self.assertEqual("[zookeeper]\n", self.works("-s", name, "--tls-ca", self.ca, "ls", "/"))
 
     def test_nodes_are_completed(self):
+        """zksh gives up after 0.3 s without a connection, which a busy machine may take."""
         words = ["--complete", "-s", self.right.secure, "--tls-ca", self.ca, "get", "/zoo"]
-        self.assertEqual("/zookeeper/\n", self.works(*words))
+        wait_until(lambda: self.works(*words) == "/zookeeper/\n")
         profile = f"[prod]\nserver = {self.right.secure}\ntls-ca = {self.ca}\n"
         config = self.file("zksh/config", profile)
         self.addCleanup(os.remove, config)
-        self.assertEqual("/zookeeper/\n", self.works("--complete", "-p", "prod", "get", "/zoo"))
+        wait_until(lambda: self.works("--complete", "-p", "prod", "get", "/zoo") == "/zookeeper/\n")
         # Whom to trust is not forgotten for that.
         words[4] = self.other_ca
         self.assertEqual("", self.works(*words))
