@@ -37,7 +37,7 @@ bool Printer::write_front() {
   auto& chunk = waiting_.front();
   const int fd = descriptor(chunk.stream);
   const auto rest = std::string_view(chunk.bytes).substr(written_);
-  if (!notice_.empty() && isatty(fd)) end_notice();
+  if (!notice_.empty()) end_notice();  // what reads a pipe may write to the same terminal
   if (hide_ && isatty(fd)) hide_();
   const bool dropped = (chunk.stream == Stream::Out && out_failure_ != 0) ||
                        (rest.empty() && notice_.empty());  // all that it was for
@@ -61,9 +61,9 @@ bool Printer::write_front() {
       written_ += rest.size();
     }
   }
-  if (written_ > 0 && isatty(fd)) {
-    ended_line_ = chunk.bytes[written_ - 1] == '\n';
+  if (written_ > 0) {
     printed_at_ = Clock::now();
+    if (isatty(fd)) ended_line_ = chunk.bytes[written_ - 1] == '\n';
   }
   if (written_ == chunk.bytes.size()) {
     waiting_.pop_front();

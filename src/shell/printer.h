@@ -45,7 +45,7 @@ class Printer {
   /// The errno of the first failed write to stdout; 0: none. After that, output to stdout is
   /// dropped.
   int out_failure() const { return out_failure_; }
-  /// When something was last written to a terminal.
+  /// When something was last written.
   Clock::time_point printed_at() const { return printed_at_; }
   /// Whether what was last written to a terminal ended its line.
   bool ended_line() const { return ended_line_; }

@@ -204,6 +204,15 @@ class Waiting(SessionTest):
             terminal.type("\x04")
             terminal.finish()
 
+    def test_it_is_gone_before_a_pipe_is_written_to(self):
+        self.znodes.set(self.root, b"x")
+        self.server.freeze()
+        command = f"'{ZKSH}' -s {self.connect} --connect-timeout 60s -c 'get /; wait --gone --timeout 1s /' | cat"
+        with Terminal(["sh", "-c", command], {**os.environ, "HOME": self.directory, "TERM": "xterm"}) as terminal:
+            terminal.read_until(self.notice(self.connect, 2).encode())
+            self.server.thaw()
+            self.assertIn("s (Ctrl-C ends)\r\x1b[Kx\n", terminal.finish().decode())
+
     def test_answers_that_come_slowly_without_any_output(self):
         with Proxy(self.server.port, delay=0.15) as far:
             with self.terminal("latency", "-n", "20", server=far.address) as terminal:
