@@ -52,6 +52,8 @@ int give_back(Context& cx, Lock& lock, bool whole) {
     throw LockLost(fmt::format("{} was lost: {}", lock.name(), after.reason));
   if (after.stage == LockStatus::Stage::Stuck)
     throw Error({}, status::not_authorised);  // it was reported
+  if (const auto stays = stays_queued_line(lock, after); !stays.empty())
+    throw Error(stays, status::not_authorised);
   if (cx.services.locks.quiet()) return status::ok;
   if (before.stage < LockStatus::Stage::Held)
     cx.out.err_line("left the queue of {}", lock.name());

@@ -27,6 +27,9 @@ constexpr auto first_look_after = 50ms;
 
 void LockChecks::add(const std::vector<std::string>& nodes) {
   nodes_.insert(nodes.begin(), nodes.end());
+  // Of an earlier node with this name, as --recipe exclusive has: its last check may have been
+  // answered after its lock was lost.
+  for (const auto& node : nodes) gone_.erase(node);
 }
 
 void LockChecks::remove(const std::vector<std::string>& nodes) {
@@ -45,8 +48,13 @@ std::shared_ptr<const LockChecks::Check> LockChecks::check(BootClock::duration i
   std::ranges::copy_if(nodes_, std::back_inserter(fresh->nodes), [&](const std::string& node) {
     return !gone_.contains(node) && !unreadable_.contains(node);
   });
-  // Refused transactions need a quorum's agreement as well.
-  if (fresh->nodes.empty() && !unreadable_.empty()) fresh->nodes.push_back(*unreadable_.begin());
+  // A check of a node that may not be read is refused, which needs a quorum's agreement as well,
+  // and only while the node is there. Only one refusal is answered, so they take turns, at the end.
+  if (!unreadable_.empty()) {
+    auto next = unreadable_.upper_bound(last_unreadable_);
+    if (next == unreadable_.end()) next = unreadable_.begin();
+    fresh->nodes.push_back(last_unreadable_ = *next);
+  }
   std::vector<Op> ops;
   ops.reserve(fresh->nodes.size());
   for (const auto& node : fresh->nodes) ops.emplace_back(CheckOp{.path = node});
@@ -59,7 +67,10 @@ int LockChecks::settle(const Check& check) {
       client_.monitor().with_lock([&](const Monitor::Held& held) { return (*check.answer)(held); });
   for (std::size_t i = 0; i < std::min(check.nodes.size(), outcome->value.size()); ++i) {
     const int code = outcome->value[i].code;
-    if (code == code::no_node) gone_.insert(check.nodes[i]);
+    if (code == code::no_node) {
+      gone_.insert(check.nodes[i]);
+      unreadable_.erase(check.nodes[i]);
+    }
     if (code == code::no_auth) unreadable_.insert(check.nodes[i]);
   }
   // A check that proves nothing must not be shared: a caller that gets it asks for another at once,

@@ -46,6 +46,7 @@ class LockChecks {
   std::multiset<std::string> nodes_;
   std::set<std::string> gone_;
   std::set<std::string> unreadable_;  ///< to this session: checks of them fail for that reason
+  std::string last_unreadable_{};     ///< that was checked
   std::shared_ptr<const Check> latest_;
   BootClock::time_point read_{};
 };

@@ -75,14 +75,18 @@ class LockedProgram {
     for (const auto& line : std::exchange(held_back_lines_, {})) locks_.say(line);
     await_verdict();
     const auto now = view();
-    const bool to_end = asked_ || deadlines_.ended() || for_lock_ || now.told_to_end || now.lost;
+    const bool to_end =
+        asked_ || deadlines_.ended() || for_lock_ || spared_ || now.told_to_end || now.lost;
     if (result == status::ok && !to_end && after_success) after_success();
     stay();
     held.give_back();
     // Ctrl-C reached only the program. Pass it on to zksh's parent, as if the program had not
-    // had the terminal: otherwise a loop in a script would continue.
+    // had the terminal: otherwise a loop in a script would continue. The status of a lost lock
+    // comes first.
     const bool in_script = cx_.input == Input::Arguments || cx_.input == Input::Text;
-    if (had_terminal_ && in_script && result == status::signal_base + SIGINT) kill(0, SIGINT);
+    const bool is_lost = now.lost || for_lock_;
+    if (had_terminal_ && in_script && result == status::signal_base + SIGINT && !is_lost)
+      kill(0, SIGINT);
     return given_back(result);
   }
 
@@ -290,6 +294,7 @@ class LockedProgram {
       say(fmt::format("{}: the watchdog of {} was killed; SIGKILL to all its processes",
                       lock_.name(), who()));
     watchdog_.end_orphans();
+    asked_ = true;
     return ended(view());
   }
 
@@ -352,6 +357,15 @@ class LockedProgram {
 
   /// Returns true if time has passed.
   bool handle_stop(int signal) {
+    // The prompt has the terminal, and must not stop; the lock is kept meanwhile.
+    if (cx_.background) {
+      if (signal != SIGSTOP && !std::exchange(stop_reported_, true))
+        say(
+            fmt::format("{0}: {1} is stopped, as a program that wants the terminal is in the "
+                        "background; `unlock {0}` ends it",
+                        lock_.name(), who()));
+      return false;
+    }
     const auto followed =
         terminal_.follow_stop(watchdog_.pid(), signal, [this] { warn_of_stop(); });
     if (followed == ProgramTerminal::Followed::StaysStopped) return false;
@@ -442,8 +456,8 @@ class LockedProgram {
   ProgramDeadlines deadlines_;
   ProgramTerminal terminal_;
   std::vector<std::string> held_back_lines_;
-  std::optional<SignalRelay::Registration> registration_;
   bool warned_ = false;
+  bool stop_reported_ = false;
   bool for_lock_ = false;  ///< ended because its lock is lost, or may be
   bool spared_ = false;    ///< told to end for that, before a server answered again
   bool insistence_reported_ = false;
@@ -463,6 +477,8 @@ class LockedProgram {
   Clock::time_point ended_by_at_{};
   Guarded<bool> insisted_on_;
   Guarded<bool> told_to_end_;
+  // Last, since a signal may come until it is gone.
+  std::optional<SignalRelay::Registration> registration_;
 };
 
 }  // namespace

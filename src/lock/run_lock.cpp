@@ -340,7 +340,13 @@ class LockRun {
       const std::chrono::milliseconds timeout(cx_.client.negotiated_timeout());
       const auto patience = std::min<Clock::duration>(leave_patience, timeout);
       const bool left = cx_.services.locks.await_gone(*lock_, Clock::now() + patience, {});
-      if (waited && left) report("left the queue of " + lock_->name());
+      if (waited && left) {
+        const auto stays = stays_queued_line(*lock_, lock_->status());
+        if (stays.empty())
+          report("left the queue of " + lock_->name());
+        else
+          cx_.services.locks.say(stays);
+      }
       if (waited && !left)
         cx_.services.locks.say(
             fmt::format("{}: still in the queue, since no server answers; its node is deleted when "

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "client/node_path.h"
+#include "client/zk_error.h"
 #include "lock/view.h"
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <functional>
 
 namespace zksh {
@@ -102,6 +104,19 @@ std::string acquired_line(const Lock& lock, const LockStatus& status) {
 
 std::string released_line(const Lock& lock, const LockStatus& status) {
   return fmt::format("released {}  held={}", lock.name(), short_time(Clock::now() - status.held));
+}
+
+std::string stays_queued_line(const Lock& lock, const LockStatus& status) {
+  try {
+    if (status.error) std::rethrow_exception(status.error);
+  } catch (const ZkError& error) {
+    if (error.code() == code::no_auth)
+      return fmt::format("{}: still in the queue until this session ends: {}", lock.name(),
+                         error.what());
+  } catch (const std::exception&) {
+    // It was given up for another reason, such as Ctrl-C.
+  }
+  return {};
 }
 
 namespace {

@@ -28,6 +28,9 @@ std::string owner_in_line(const std::string& data);
 std::string acquired_line(const Lock& lock, const LockStatus& status);
 /// "released /p  held=12.301s"
 std::string released_line(const Lock& lock, const LockStatus& status);
+/// What to say of a lock that was waited for and given up, but whose node may not be deleted; empty
+/// if it has left the queue.
+std::string stays_queued_line(const Lock& lock, const LockStatus& status);
 /// "waiting /p: 3rd of 3, behind ops@db1 … (first: ops@db2 …, has held it for at most 41.0 s)"
 std::string waiting_line(const std::string& path, const QueuePlace& place);
 

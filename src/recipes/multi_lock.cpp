@@ -281,7 +281,7 @@ class MultiLock final : public Recipe {
       const auto seen = co_await watch_.get(node);
       if (is_connection_failure(seen.code)) continue;
       if (seen.code == code::no_node) co_return;
-      if (seen.code != code::ok && seen.code != code::no_auth) throw ZkError(seen.code, node);
+      if (seen.code != code::ok) throw ZkError(seen.code, node);
       const auto holder = seen.value.data.value_or("");
       if (report_.waiting) {
         QueuePlace place{.predecessor_node = std::string(base_name(node)),

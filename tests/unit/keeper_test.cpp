@@ -82,5 +82,27 @@ TEST(LockChecksTest, SharesACheckUnlessItWasLostWithTheConnection) {
   EXPECT_EQ(code::ok, checks.settle(*next));
 }
 
+TEST(LockChecksTest, NoticesTheEndOfNodesThatMayNotBeRead) {
+  const Acl hidden{{.perms = perm::remove, .scheme = "world", .id = "anyone"}};
+  FakeTree tree;
+  FakeClient client(tree);
+  client.create({.path = "/a", .data = {}}, {});
+  for (const auto* path : {"/b", "/c"})
+    client.create({.path = path, .data = {}, .acl = hidden}, {});
+  LockChecks checks(client);
+  checks.add({"/a", "/b", "/c"});
+  const auto check = [&] { return checks.settle(*checks.check(0ms)); };
+  for (int round = 0; round < 4; ++round) EXPECT_EQ(code::no_auth, check());
+  client.remove({.path = "/c"}, {});
+  check();
+  check();
+  EXPECT_TRUE(checks.is_gone("/c"));
+  EXPECT_FALSE(checks.is_gone("/b"));
+  EXPECT_EQ(code::no_auth, check());
+  // Another node with that name, as that of --recipe exclusive may be.
+  checks.add({"/c"});
+  EXPECT_FALSE(checks.is_gone("/c"));
+}
+
 }  // namespace
 }  // namespace zksh
