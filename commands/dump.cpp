@@ -51,13 +51,15 @@ void dump_records(Context& cx, const std::string& top, Progress& progress,
   const auto format = cx.out.json() ? TreeFormat::JsonLines : TreeFormat::Text;
   std::size_t ephemerals = 0;
   auto text = tree_header(format, top);
-  while (const auto node = next()) {
+  while (auto node = next()) {
     progress.advance();
-    const auto& record = node->record;
-    if (record.life.kind == NodeKind::Ephemeral) {
+    auto& record = node->record;
+    const bool ephemeral = record.life.kind == NodeKind::Ephemeral;
+    if (ephemeral && !record.path.empty()) {
       ++ephemerals;
       continue;
     }
+    if (ephemeral) record.life.kind = NodeKind::Persistent;  // as in a copy
     const auto path = path_below(top, record.path);
     text += restorable_line(format, record, path);
     if (text.size() < chunk) continue;
@@ -73,7 +75,7 @@ void dump_records(Context& cx, const std::string& top, Progress& progress,
 
 /// Dumps from a server's files.
 int dump_past(Context& cx, const Args& a, const std::string& top) {
-  const DataFiles files(a.places);
+  const DataFiles files(a.places, cx.stop);
   const auto moment = a.at ? parse_moment(*a.at, "--at") : Moment();
   Progress reading(cx.out, cx.background, "bytes read");
   const auto past = replay(
@@ -108,7 +110,7 @@ int run(Context& cx, const Args& a) {
   LiveTree tree(cx.client, {.top = top, .limits = a.limits.limits()}, cx.stop);
   dump_records(cx, top, progress, [&] {
     auto node = tree.next();
-    if (node && node->record.life.kind != NodeKind::Ephemeral)
+    if (node && (node->record.life.kind != NodeKind::Ephemeral || node->record.path.empty()))
       require_whole(*node, path_below(top, node->record.path));
     return node;
   });
@@ -128,7 +130,8 @@ extern const Command dump_command = make_command<Args>(
                 "null, a quoted string, or base64:… if it is not UTF-8. zksh-tree(5) describes the "
                 "format. With -o json each line is a JSON object instead. Parents come before "
                 "their children, and siblings are sorted by bytes, so equal subtrees give equal "
-                "dumps.\n\nEphemeral nodes are left out and counted, and so is /zookeeper below /. "
+                "dumps.\n\nEphemeral nodes below the top are left out and counted, and so is "
+                "/zookeeper below /; if the top itself is ephemeral, it is dumped as persistent. "
                 "Servers do not tell clients whether a node is a container or has a TTL, so such a "
                 "node may be dumped as persistent. If a node may not be read, or the servers hide "
                 "the hashes of an ACL, dump fails and the output lacks its last line. A dump is "

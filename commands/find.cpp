@@ -30,10 +30,22 @@ struct Args {
   std::optional<std::string> ok;
 };
 
-/// The command with the path in it.
-std::string line_for(const std::string& command, const std::string& path) {
-  constexpr std::string_view mark = "{}";
-  if (command.find(mark) == std::string::npos) return command + ' ' + as_word(path);
+constexpr std::string_view mark = "{}";  // stands for the path
+
+/// Where the text of a program begins, which /bin/sh reads, in the command of -exec or -ok.
+std::size_t program_sign(const Context& cx, const std::string& command) {
+  if (cx.input == Input::Terminal || cx.input == Input::Text)
+    for (const auto& place : word_places(command))
+      if (const auto sign = command.find('|', place.begin); !place.quoted() && sign < place.end)
+        return sign;
+  return std::string::npos;
+}
+
+/// The command with the path in it. `sign`: where a program's text begins.
+std::string line_for(const std::string& given, std::size_t sign, const std::string& path) {
+  const auto command = given.substr(0, sign);
+  const auto program = sign == std::string::npos ? "" : ' ' + given.substr(sign);
+  if (command.find(mark) == std::string::npos) return command + ' ' + as_word(path) + program;
   std::string line;
   std::size_t done = 0;
   for (const auto& place : split_words(command)) {
@@ -45,7 +57,7 @@ std::string line_for(const std::string& command, const std::string& path) {
     line += command.substr(done, place.begin - done) + as_word(word);
     done = place.end;
   }
-  return line + command.substr(done);
+  return line + command.substr(done) + program;
 }
 
 void declare(Options& o, Args& a) {
@@ -76,15 +88,17 @@ void declare(Options& o, Args& a) {
 int walk(Context& cx, const Args& a, bool stats,
          const std::function<void(const TreeNode& node, ResultLines& lines)>& use) {
   const auto matches = node_filter(cx, a.filter);
-  SkippedNodes skipped(cx, a.filter.acl ? "read" : "list");
+  const bool by_stat = a.filter.needs_stats();
+  SkippedNodes skipped(cx, a.filter.acl || by_stat ? "read" : "list");
   ResultLines lines(cx.out);
   const auto enter = [&](const TreeNode& node) {
-    if (node.hides_children() || !node.acl_readable) skipped.add(node.path);
+    if (node.hides_children() || !node.acl_readable || (by_stat && !node.stat_readable))
+      skipped.add(node.path);
     if (matches(node)) use(node, lines);
   };
   walk_for_lines(cx, a.walk,
                  {.depth = a.filter.depth(),
-                  .stats = a.filter.needs_stats() || stats,
+                  .stats = by_stat || stats,
                   .acls = a.filter.acl.has_value(),
                   .enter = enter},
                  lines, skipped);
@@ -148,20 +162,21 @@ int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths
 /// flight: no command waits for the answer to the one before.
 int run_each(Context& cx, const Args& a, const std::vector<std::string>& paths) {
   const auto& command = a.exec ? *a.exec : *a.ok;
+  const auto sign = program_sign(cx, command);
   auto path = paths.begin();
   if (a.dry_run) {
     for (const auto& one : paths)
-      print_rehearsed(cx.out, {.verb = "run", .path = line_for(command, one)});
+      print_rehearsed(cx.out, {.verb = "run", .path = line_for(command, sign, one)});
     return status::ok;
   }
   if (a.exec)
     return cx.run_lines([&] {
-      return path == paths.end() ? std::nullopt : std::optional(line_for(command, *path++));
+      return path == paths.end() ? std::nullopt : std::optional(line_for(command, sign, *path++));
     });
   int first_failure = status::ok;
   for (; path != paths.end(); ++path) {
     if (cx.stop.stop_requested()) throw Cancelled();
-    const auto line = line_for(command, *path);
+    const auto line = line_for(command, sign, *path);
     if (!confirmed_by_user(cx, fmt::format("{}?", line))) continue;
     const int result = cx.run_line(line);
     if (first_failure == status::ok) first_failure = result;
@@ -195,6 +210,12 @@ int run(Context& cx, const Args& a) {
   if ((a.exec || a.ok) &&
       (std::ranges::count(a.walk.tops, "{}") > 0 || std::ranges::count(a.walk.tops, ";") > 0))
     throw ValueError("the command of -exec or -ok must be one word: -exec 'get {}'");
+  const auto command = a.exec ? *a.exec : a.ok.value_or("");
+  const auto sign = program_sign(cx, command);
+  if (sign != std::string::npos && command.find(mark, sign) != std::string::npos)
+    throw ValueError(
+        "{} cannot stand after |, where /bin/sh would run what a node's name says; the results of "
+        "-o json have the path: -exec 'get -o json {} | PROGRAM'");
   if (a.ok && !a.dry_run && !cx.can_ask())
     throw ValueError("there is no terminal for the questions of -ok; -exec asks nothing");
   if (a.remove || a.exec || a.ok) return act(cx, a);

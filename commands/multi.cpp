@@ -46,9 +46,7 @@ int add(Context& cx, const std::string& line, const std::string& place) {
 
 int collect_file(Context& cx, const std::string& name) {
   const bool standard_input = name == "-";
-  if (standard_input && (cx.input == Input::Terminal || cx.input == Input::Pipe))
-    throw UsageError("refusing to read operations from standard input inside an open transaction");
-  const int fd = standard_input ? STDIN_FILENO : open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = standard_input ? cx.data_input() : open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   const auto title = standard_input ? "stdin" : name;
   LineReader reader(fd, !standard_input, title, cx.stop);

@@ -14,8 +14,14 @@ void declare(Options& o, Args& a) {
   o.words("word", a.words, "The text to quote, such as a path or a value.", true);
 }
 
+/// A bare word that begins with a dash would be an option.
+std::string as_data(const std::string& text) {
+  return text.starts_with('-') && as_word(text) == text ? '\'' + text + '\'' : as_word(text);
+}
+
 int run(Context& cx, const Args& a) {
-  const auto line = as_words(a.words);
+  std::string line;
+  for (const auto& word : a.words) line += (line.empty() ? "" : " ") + as_data(word);
   print_result(cx, Json::object().set("quoted", line), line);
   return status::ok;
 }
@@ -26,8 +32,9 @@ extern const Command quote_command = make_command<Args>(
     {.name = "quote",
      .group = "Shell",
      .summary = "Quote words for use in a zksh command line",
-     .details = "Adds quotes where needed: around blanks, pattern characters and bytes that are "
-                "not text. Use it in programs that write zksh scripts.",
+     .details =
+         "Adds quotes where needed: around blanks, pattern characters, bytes that are not "
+         "text, and a word that would be an option. Use it in programs that write zksh scripts.",
      .examples = {{"quote '/my app/*'", "Prints the path in quotes."}},
      .json = "quoted",
      .json_fields = {{"quoted", "string", "The words, quoted."}},

@@ -271,7 +271,8 @@ void print_row(Context& cx, bool session, const TransactionTally::Row& row) {
   const auto& [key, count] = row;
   if (cx.out.json())
     print_json(cx, Json::object()
-                       .set(session ? "session" : "path", Json::text_or_null(key))
+                       .set(session ? "session" : "path",
+                            session && !key.starts_with("0x") ? Json() : Json::text_or_null(key))
                        .set("operations", count.operations)
                        .set("creates", count.creates)
                        .set("sets", count.sets)
@@ -413,6 +414,38 @@ std::string turn_text(const Context& cx, const PastTurn& turn, std::int64_t now)
                      held ? held_text(turn, held_for) : "", end_text(turn));
 }
 
+struct Ephemerals {
+  DataFiles::File snapshot{};
+  std::vector<SnapshotNode> nodes{};  ///< without their values
+};
+
+/// The ephemerals of the newest snapshot up to a zxid, or else of the oldest. What cannot be read
+/// or was never agreed on is passed over; nullopt: that is so of all.
+std::optional<Ephemerals> ephemerals_at(const DataFiles& files, std::int64_t zxid,
+                                        const std::stop_token& stop) {
+  auto snapshots = files.newest_snapshots();
+  const auto newest = std::ranges::find_if(
+      snapshots, [&](const DataFiles::File& file) { return file.zxid <= zxid; });
+  std::reverse(snapshots.begin(), newest);
+  std::rotate(snapshots.begin(), newest, snapshots.end());
+  for (const auto& file : snapshots) {
+    Ephemerals found{.snapshot = file};
+    const SnapshotVisitor visitor{.node = [&](SnapshotNode&& node) {
+      if (!is_session_owner(node.stat.ephemeral_owner)) return;
+      node.data.reset();
+      found.nodes.push_back(std::move(node));
+    }};
+    try {
+      if (was_agreed(files, file, read_snapshot(file.path, visitor, stop))) return found;
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error&) {
+      continue;  // servers pass it over
+    }
+  }
+  return std::nullopt;
+}
+
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   const auto wanted = filter_of(cx, a);
   const auto all = wanted.since_ever();
@@ -427,17 +460,13 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
                     printer.print(turn_text(cx, turn, now));
                   });
   // A snapshot tells who was there at the beginning.
-  const DataFiles::File* base = nullptr;
-  for (const auto& file : files.snapshots())
-    if (!base || file.zxid <= begin) base = &file;
-  const bool before = base && base->zxid <= begin;
-  if (before) begin = base->zxid;
+  const auto base = ephemerals_at(files, begin, cx.stop).value_or(Ephemerals());
+  const bool before = !base.snapshot.path.empty() && base.snapshot.zxid <= begin;
+  begin = before ? base.snapshot.zxid : INT64_MIN;
   const auto known_from = before ? begin + 1 : files.logs().front().zxid;
-  const SnapshotVisitor visitor{.node = [&](SnapshotNode&& node) {
-    if (is_session_owner(node.stat.ephemeral_owner) && node.stat.czxid < known_from)
+  for (const auto& node : base.nodes)
+    if (node.stat.czxid < known_from)
       locks.add_present(node.path, node.stat.ephemeral_owner, node.stat.czxid, node.stat.ctime);
-  }};
-  if (base) read_snapshot(base->path, visitor, cx.stop);
   SessionEnds ends(files, cx.stop);
   History history(cx, a, files, all, begin);
   printer.before_first([&] { history.give_way(); });
@@ -542,7 +571,7 @@ int run(Context& cx, const Args& a) {
   if (a.places.empty())
     throw SyntaxError("--in DIR says where the files are: a server's dataDir or dataLogDir");
   require_used(a);
-  DataFiles files(a.places);
+  DataFiles files(a.places, cx.stop);
   if (a.check && a.last) throw UsageError("--check names all problems: no -n with it");
   if (a.check) return run_check(cx, files);
   if (files.logs().empty())

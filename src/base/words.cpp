@@ -174,15 +174,29 @@ bool is_before_port(std::string_view text, std::size_t at) {
          text[end] == ':' || text[end] == ';';
 }
 
+/// The end of what /bin/sh reads as one at `at`: a quoted text, an escape or a character; npos if a
+/// quote is not closed.
+std::size_t end_of_sh_unit(std::string_view text, std::size_t at) {
+  if (text[at] == '\\') return std::min(at + 2, text.size());
+  if (text[at] != '\'' && text[at] != '"') return at + 1;
+  auto closing = at + 1;
+  while (closing < text.size() && text[closing] != text[at])
+    closing += text[at] == '"' && text[closing] == '\\' ? 2 : 1;
+  return closing < text.size() ? closing + 1 : npos;
+}
+
 /// The end of the command at `at`: a `;`, a newline or the end of the text; npos if a quote is not
-/// closed.
+/// closed. What follows an unquoted `|` has the quotes of /bin/sh.
 std::size_t end_of_command(std::string_view text, std::size_t at) {
   bool word_may_begin = true;
+  bool in_program = false;
   while (at < text.size() && text[at] != '\n' && (text[at] != ';' || is_before_port(text, at))) {
-    if (word_may_begin && opening_at(text, at) > 0) {
+    in_program = in_program || text[at] == '|';
+    if (in_program) {
+      at = end_of_sh_unit(text, at);
+    } else if (word_may_begin && opening_at(text, at) > 0) {
       const auto closing = closing_of(text, at);
-      if (closing == npos) return npos;
-      at = closing + 1;  // where the next word may begin
+      at = closing == npos ? npos : closing + 1;  // where the next word may begin
     } else {
       word_may_begin = is_white_space(text[at]);
       ++at;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unistd.h>
 
 namespace zksh {
 namespace {
@@ -27,6 +28,14 @@ constexpr std::string_view glob_option = "--glob";
 Monitor& Context::monitor() const { return client.monitor(); }
 
 int Context::excused(int status) const { return services.settings.drop_in ? status::ok : status; }
+
+int Context::data_input() const {
+  if (input == Input::Pipe || services.script_is_input)
+    throw ValueError("the commands come from standard input; give a file name");
+  if (input == Input::Terminal)
+    throw ValueError("standard input is the terminal; give a file name");
+  return STDIN_FILENO;
+}
 
 bool Context::can_ask() const {
   return input != Input::Pipe && !background && Questions::possible();

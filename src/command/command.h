@@ -46,8 +46,9 @@ struct Services {
   PersistentWatches& watches;
   LockManager& locks;
   Questions& questions;
-  Sandbox* sandbox = nullptr;  ///< the private servers of --sandbox, or null
-  JobTable* jobs = nullptr;    ///< the background jobs; null in scripts, which have none
+  Sandbox* sandbox = nullptr;    ///< the private servers of --sandbox, or null
+  JobTable* jobs = nullptr;      ///< the background jobs; null in scripts, which have none
+  bool script_is_input = false;  ///< -f -: standard input has the commands
 };
 
 /// What Ctrl-Z does to the command of a typed line. Shared by the command and the main thread.
@@ -110,6 +111,10 @@ struct Context {
 
   /// The status for a failure that zkCli reports with status 0: 0 in its place, otherwise `status`.
   int excused(int status) const;
+
+  /// The descriptor of standard input, for a command that reads data there. Throws ValueError if it
+  /// has the commands, or is the terminal.
+  int data_input() const;
 
   /// Whether there is a terminal, and the command may read from it.
   bool can_ask() const;

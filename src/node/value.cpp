@@ -46,7 +46,7 @@ bool is_installed(const char* program) {
 std::string value_of(const Context& cx, const std::string& argument) {
   if (cx.input == Input::Pipe || argument.empty()) return argument;
   if (argument == "-" && cx.input != Input::Terminal)
-    return read_all(STDIN_FILENO, "standard input");
+    return read_all(cx.data_input(), "standard input");
   if (argument.front() != '@') return argument;
   const auto name = argument.substr(1);
   return name.starts_with('@') ? name : read_file(name);

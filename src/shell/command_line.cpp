@@ -173,6 +173,11 @@ std::string file_behind(std::string_view sign, std::string_view rest,
   return word.quoted ? word.text : with_home(word.text);
 }
 
+/// Whether the last command is a comment, which contains its `|` and `&`.
+bool ends_in_comment(std::string_view line) {
+  return trimmed(line.substr(parts_of(line, PartBy::Command).back().begin)).starts_with('#');
+}
+
 /// The position of the first unquoted `|`; npos if there is none.
 std::size_t program_sign(std::string_view line) {
   const auto operators = operators_in(line);
@@ -266,7 +271,7 @@ std::vector<std::string> typed_commands(std::string_view line) {
   const auto sign = program_sign(line);
   const auto before = line.substr(0, sign);
   auto commands = split_commands(before);
-  if (sign == npos) return commands;
+  if (sign == npos || ends_in_comment(before)) return commands;
   const auto last = before.find_last_not_of(" \t");
   if (commands.empty() || before[last] == ';') commands.emplace_back();
   commands.back() += line.substr(sign);
@@ -283,7 +288,8 @@ std::optional<std::string> background_line(std::string_view line) {
     // `!3 &` has two, if line 3 ended with one.
     for (; words.size() > 1 && words.back().text == "&" && !words.back().quoted; words.pop_back())
       end = line.find_last_not_of(white_space, words.back().begin - 1) + 1;
-    return end == npos ? std::nullopt : std::optional(std::string(line.substr(0, end)));
+    return end == npos || ends_in_comment(line) ? std::nullopt
+                                                : std::optional(std::string(line.substr(0, end)));
   } catch (const UsageError&) {
     return std::nullopt;  // the interpreter will report the error
   }

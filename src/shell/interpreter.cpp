@@ -243,6 +243,7 @@ void Interpreter::start_job(const std::string& line) const {
 
 /// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.
 int Interpreter::execute_line(const std::string& line) {
+  if (quit()) return status::ok;  // the rest of a file that `source` reads
   if (const auto job = job_of(line)) {
     start_job(*job);
     return status::ok;

@@ -292,6 +292,12 @@ class EventPrinter {
 /// How long to try to release locks if no server answers; the session's end then releases them.
 constexpr std::chrono::seconds leave_patience{3};
 
+bool reads_script_from_input(const Arguments& arguments) {
+  return std::ranges::any_of(arguments.scripts, [](const ScriptSource& script) {
+    return script.kind == ScriptSource::Kind::File && script.text == "-";
+  });
+}
+
 /// In the place of zkCli, its grammar applies to a single command too.
 Input input_of(const Arguments& arguments) {
   if (!arguments.command.empty()) return arguments.drop_in ? Input::Pipe : Input::Arguments;
@@ -394,7 +400,7 @@ std::function<std::size_t(const std::filesystem::path&)> past_filler(const Argum
                                                                      std::string& as_of,
                                                                      const std::stop_token& stop) {
   return [&](const std::filesystem::path& directory) {
-    const DataFiles files(arguments.sandbox_data);
+    const DataFiles files(arguments.sandbox_data, stop);
     const auto until = zxid_at(files, arguments.sandbox_moment, stop);
     const auto past = write_past_files(
         files, until, directory,
@@ -716,7 +722,8 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
                    .watches = watches,
                    .locks = locks,
                    .questions = base.questions,
-                   .sandbox = sandbox},
+                   .sandbox = sandbox,
+                   .script_is_input = reads_script_from_input(arguments)},
       .client = guarded,
       .style = style,
       .history = history,

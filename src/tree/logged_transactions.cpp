@@ -137,11 +137,11 @@ TransactionFilter TransactionFilter::since_ever() const {
 
 bool TransactionFilter::matches(const std::string& pattern, std::string_view path) const {
   std::string text(path);
-  if (fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0) return true;
+  if (matches_pattern(pattern, text, FNM_PATHNAME)) return true;
   const auto names = std::ranges::count(pattern, '/');
   if (!criteria_.recursive || std::ranges::count(text, '/') <= names) return false;
   while (std::ranges::count(text, '/') > names) text.resize(text.rfind('/'));
-  return fnmatch(pattern.c_str(), text.c_str(), FNM_PATHNAME) == 0;
+  return matches_pattern(pattern, text, FNM_PATHNAME);
 }
 
 void TransactionTally::Count::add(const Count& other) {

@@ -8,6 +8,7 @@
 #include "client/acl_text.h"
 #include "client/client.h"
 #include "client/node_path.h"
+#include "client/node_pattern.h"
 #include "command/command.h"
 
 #include <fmt/format.h>
@@ -45,8 +46,8 @@ Test acl_test(const std::string& entry) {
     return std::ranges::any_of(node.acl, [&](const AclEntry& one) {
       const auto text = one.scheme + ':' + one.id;
       const auto user = text.substr(0, text.rfind(':'));  // without the hash
-      return (one.perms & perms) == perms && (fnmatch(identity.c_str(), text.c_str(), 0) == 0 ||
-                                              (one.scheme == "digest" && identity == user));
+      return (one.perms & perms) == perms &&
+             (matches_pattern(identity, text) || (one.scheme == "digest" && identity == user));
     });
   };
 }
@@ -120,6 +121,8 @@ std::function<bool(const TreeNode&)> node_filter(const Context& cx,
                                                  const NodeFilterOptions& options) {
   std::vector<Test> tests;
   const auto add = [&](Test test) { tests.push_back(std::move(test)); };
+  // Nobody knows whether a hidden Stat meets a criterion, so the node is not selected.
+  if (options.needs_stats()) add([](const TreeNode& node) { return node.stat_readable; });
   const auto add_range = [&](std::string_view what, std::optional<std::int64_t> least,
                              std::optional<std::int64_t> most,
                              const std::function<std::int64_t(const TreeNode&)>& value_of) {
@@ -131,7 +134,7 @@ std::function<bool(const TreeNode&)> node_filter(const Context& cx,
   const auto add_name = [&](const std::optional<std::string>& pattern, int flags) {
     if (!pattern) return;
     add([pattern = *pattern, flags](const TreeNode& node) {
-      return fnmatch(pattern.c_str(), std::string(base_name(node.path)).c_str(), flags) == 0;
+      return matches_pattern(pattern, std::string(base_name(node.path)), flags);
     });
   };
   add_name(options.name, 0);

@@ -221,12 +221,7 @@ int open_file(const std::string& name) {
 }
 
 int open_input(const Context& cx, const std::string& name) {
-  if (!is_standard_input(name)) return open_file(name);
-  if (cx.input == Input::Pipe)
-    throw ValueError("the commands come from standard input; give a file name");
-  if (cx.input == Input::Terminal)
-    throw ValueError("standard input is the terminal; give a file name");
-  return STDIN_FILENO;
+  return is_standard_input(name) ? cx.data_input() : open_file(name);
 }
 
 }  // namespace

@@ -439,7 +439,7 @@ class WalkReads {
     const bool is_refused = result.code == code::no_auth;
     if (result.code == code::ok) take_result(node, asked.what, result);
     if (!stop.vanished && stop.code == code::ok) {
-      // Up to 3.8, anybody may read a Stat.
+      // Servers before 3.8.4 and 3.9.2 let anybody read a Stat.
       if (is_refused && !(asked.what == What::Stat && is_single)) {
         node.readable = node.readable && asked.what == What::Stat;
         return next_single_.push_back({.node = asked.node, .what = What::Stat});

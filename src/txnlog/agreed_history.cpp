@@ -27,7 +27,7 @@ constexpr std::int64_t none_of(std::int64_t epoch) { return epoch << 32; }
 
 class Histories {
  public:
-  explicit Histories(const DataFiles& files) : files_(files) {
+  Histories(const DataFiles& files, const std::stop_token& stop) : files_(files), stop_(stop) {
     for (const auto& file : files.logs()) servers_[directory_of(file)].push_back(&file);
   }
 
@@ -77,6 +77,7 @@ class Histories {
     for (const auto* file : logs) {
       LogFile log(file->path, {});
       while (const auto record = log.next()) {
+        if (stop_.stop_requested()) throw Cancelled();
         const auto zxid = zxid_of(record->body);
         if (epoch_of(zxid) > epoch_of(last) && counter_of(zxid) == 1) {
           const auto held = snapshot_before(zxid);
@@ -130,18 +131,22 @@ class Histories {
       ends[*between] = none_of(*between);
     std::optional<std::uint64_t> digest;
     try {
-      const auto past = replay(
-          files_.that_end(std::move(ends), last),
-          {.until = proof->second, .applied = [&](const LoggedTransaction& txn, std::string_view) {
-             digest = txn.digest;
-           }});
-      return digest == past.tree.digest();
+      const auto past = replay(files_.that_end(std::move(ends), last),
+                               {.until = proof->second,
+                                .stop = stop_,
+                                .applied = [&](const LoggedTransaction& txn, std::string_view) {
+                                  digest = txn.digest;
+                                }});
+      return digest && past.tree.has_digest(*digest);
+    } catch (const Cancelled&) {
+      throw;
     } catch (const Error&) {
       return false;  // what it needs is missing
     }
   }
 
   const DataFiles& files_;
+  const std::stop_token& stop_;
   std::map<std::string, std::vector<const DataFiles::File*>> servers_{};  ///< by directory
   std::vector<Step> steps_{};
   std::set<std::int64_t> epochs_{};
@@ -151,6 +156,8 @@ class Histories {
 
 }  // namespace
 
-Ends agreed_ends(const DataFiles& files) { return Histories(files).ends(); }
+Ends agreed_ends(const DataFiles& files, const std::stop_token& stop) {
+  return Histories(files, stop).ends();
+}
 
 }  // namespace zksh

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stop_token>
 
 namespace zksh {
 
@@ -12,7 +13,8 @@ class DataFiles;
 /// for logs of several servers: a leader that was cut off may have written more, which the others,
 /// who elected another, do not have. Where servers differ, takes the end whose tree has the digest
 /// that the later epoch begins with; else, the end that most of them have. Blocks while it reads
-/// all logs; throws as LogFile.
-std::map<std::int64_t, std::int64_t> agreed_ends(const DataFiles& files);
+/// all logs; throws as LogFile, and Cancelled.
+std::map<std::int64_t, std::int64_t> agreed_ends(const DataFiles& files,
+                                                 const std::stop_token& stop);
 
 }  // namespace zksh

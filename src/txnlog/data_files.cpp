@@ -106,7 +106,8 @@ std::string advice_below(const std::vector<std::string>& places) {
 
 }  // namespace
 
-DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places)) {
+DataFiles::DataFiles(std::vector<std::string> places, std::stop_token stop)
+    : places_(std::move(places)), stop_(std::move(stop)) {
   for (auto& place : places_) {
     place = with_home(std::move(place));
     while (place.size() > 1 && place.ends_with('/')) place.pop_back();  // as completion adds it
@@ -120,7 +121,7 @@ DataFiles::DataFiles(std::vector<std::string> places) : places_(std::move(places
 }
 
 bool DataFiles::was_agreed(std::int64_t zxid) const {
-  if (!agreed_) agreed_ = agreed_ends(*this);
+  if (!agreed_) agreed_ = agreed_ends(*this, stop_);
   const auto end = agreed_->find(epoch_of(zxid));
   return end == agreed_->end() || zxid <= end->second;
 }
@@ -171,6 +172,7 @@ void DataFiles::scan() {
   misnamed_.clear();
   unusable_.clear();
   epochs_.clear();
+  directories_.clear();
   for (const auto& place : places_) {
     std::error_code problem;
     const auto status = fs::status(place, problem);
@@ -192,6 +194,7 @@ void DataFiles::add_directory(const std::string& directory) {
   std::error_code problem;
   fs::directory_iterator entries(directory, problem);
   Epochs epochs{.directory = directory};
+  Directory holds{.path = directory};
   const auto first_line = [](const std::string& path) {
     const auto text = read_file(path);
     return text.substr(0, text.find_first_of("\r\n"));
@@ -199,6 +202,8 @@ void DataFiles::add_directory(const std::string& directory) {
   for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
     const auto name = entries->path().filename().string();
     const auto path = entries->path().string();
+    holds.logs = holds.logs || name.starts_with(log_name);
+    holds.snapshots = holds.snapshots || name.starts_with(snapshot_name);
     std::error_code gone;
     if (!entries->is_regular_file(gone)) {
       const auto type = entries->status(gone).type();
@@ -222,7 +227,9 @@ void DataFiles::add_directory(const std::string& directory) {
     if (name == "currentEpoch.tmp") epochs.next = first_line(path);
     epochs.updating = epochs.updating || name == "updatingEpoch";
   }
-  if (epochs.current || epochs.accepted) epochs_.push_back(std::move(epochs));
+  holds.epochs = epochs.current || epochs.accepted;
+  if (holds.epochs) epochs_.push_back(std::move(epochs));
+  if (holds.logs || holds.snapshots || holds.epochs) directories_.push_back(std::move(holds));
   if (problem) throw ValueError(fmt::format("cannot read {}: {}", directory, problem.message()));
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ class DataFiles {
   };
 
   /// Each place is a directory or a file. Throws ValueError if one does not exist or cannot be
-  /// read, or there is neither log nor snapshot in any.
-  explicit DataFiles(std::vector<std::string> places);
+  /// read, or there is neither log nor snapshot in any. `stop` ends was_agreed.
+  explicit DataFiles(std::vector<std::string> places, std::stop_token stop = {});
 
   /// Looks again, for what has been added.
   void refresh();
@@ -39,6 +40,15 @@ class DataFiles {
   };
   /// One for each directory with a currentEpoch or acceptedEpoch; none for a standalone server.
   const std::vector<Epochs>& epochs() const { return epochs_; }
+  /// A directory, not one of a file that was named itself, and what there is by its name.
+  struct Directory {
+    std::string path{};
+    bool logs = false;
+    bool snapshots = false;
+    bool epochs = false;
+  };
+  /// Those that are not empty.
+  const std::vector<Directory>& directories() const { return directories_; }
   /// What has the name of a log or a snapshot and is not a file: a directory, or a link to nothing.
   struct Unusable {
     File file{};
@@ -54,7 +64,8 @@ class DataFiles {
   };
   const std::vector<Misnamed>& misnamed() const { return misnamed_; }
   /// False for what one server wrote in an epoch, and the others, which elected another leader,
-  /// went on without. Reads the logs of several servers at the first call; may throw as LogFile.
+  /// went on without. Reads the logs of several servers at the first call; may throw as LogFile,
+  /// and Cancelled.
   bool was_agreed(std::int64_t zxid) const;
   /// The same files, as if `ends` were the last transactions of their epochs that were agreed on,
   /// without the snapshots after `last_snapshot`.
@@ -72,11 +83,13 @@ class DataFiles {
   void add_file(const std::string& path);
 
   std::vector<std::string> places_;
+  std::stop_token stop_;
   std::vector<File> logs_{};
   std::vector<File> snapshots_{};
   std::vector<Misnamed> misnamed_{};
   std::vector<Unusable> unusable_{};
   std::vector<Epochs> epochs_{};
+  std::vector<Directory> directories_{};
   /// See agreed_ends.
   mutable std::optional<std::map<std::int64_t, std::int64_t>> agreed_{};
 };

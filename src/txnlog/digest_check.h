@@ -42,8 +42,8 @@ class DigestCheck {
 
   /// Must be called for each transaction that is read, before it is applied, if it is.
   void note(const LoggedTransaction& txn);
-  /// After it has been applied: compares its digest with the tree's.
-  void compare(const LoggedTransaction& txn, std::uint64_t tree, const std::string& file,
+  /// After it has been applied. `right`: whether its digest, if it has one, is the tree's.
+  void compare(const LoggedTransaction& txn, bool right, const std::string& file,
                std::uint64_t offset);
   /// After missing transactions nothing is compared: the tree is another one.
   void give_up();

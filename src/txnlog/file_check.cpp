@@ -37,6 +37,7 @@ struct Release {
   bool reads_endings;      ///< takes log.5.old for log.5, and packed snapshots
   bool wants_acls;         ///< of each node that is changed (CVE-2024-23944)
   bool reads_digest;       ///< after a snapshot's nodes, unless it is told not to
+  bool wants_slash;        ///< in the paths of quotas: quota_words
   bool starts = true;
   std::optional<std::int64_t> base{};  ///< the zxid of the snapshot that it loads
 };
@@ -142,6 +143,23 @@ bool looks_valid(const std::string& path) {
   return bytes == end;
 }
 
+constexpr std::string_view quotas = "/zookeeper/quota";
+
+/// The words of servers that exit when they create or delete a node with the limits of a quota:
+/// DataTree keeps what is above it, less the first 16 characters, in a PathTrie, which wants a name
+/// there, or one after a slash. nullopt: they go on.
+std::optional<std::string_view> quota_words(const TxnOperation& op, const Release& release) {
+  constexpr std::string_view limits = "/zookeeper_limits";
+  if (!op.path.ends_with(limits)) return std::nullopt;
+  const auto parent = op.path.substr(0, op.path.size() - limits.size());
+  if (!parent.starts_with(op.deletes() ? "/zookeeper" : quotas)) return std::nullopt;
+  if (parent.size() < quotas.size()) return "StringIndexOutOfBoundsException";
+  const auto rest = parent.substr(quotas.size());
+  if (rest.empty() || (release.wants_slash && rest.find('/') == std::string_view::npos))
+    return "IllegalArgumentException: Invalid path";
+  return std::nullopt;
+}
+
 /// Does the work.
 class Checker {
  public:
@@ -159,6 +177,7 @@ class Checker {
     check_lengths();
     check_end();
     check_acls();
+    check_directories();
     check_epochs();
     result_.nodes = tree_.size();
     for (const auto& release : releases_)
@@ -212,6 +231,37 @@ class Checker {
   }
   bool any_reads(const std::string& path) const {
     return std::ranges::any_of(releases_, [&](const Release& one) { return reads(path, one); });
+  }
+
+  /// The constructor of FileTxnSnapLog since 3.4.13: a dataDir whose logs are apart has none, a
+  /// dataLogDir has no snapshots. Those of members that keep both in one place are not apart.
+  void check_directories() {
+    using Directory = DataFiles::Directory;
+    const auto& all = files_.directories();
+    const auto only_logs = [](const Directory& one) { return !one.snapshots && !one.epochs; };
+    const auto without_logs = [](const Directory& one) { return !one.logs; };
+    const auto in_pairs = [&](const auto& half) {
+      return 2 * std::ranges::count_if(all, half) == std::ssize(all);
+    };
+    const auto fail = [&](const Directory& one, std::string_view problem, std::string remedy) {
+      for (auto& release : releases_) release.starts = false;
+      add({.file = one.path, .problem = std::string(problem), .remedy = std::move(remedy)});
+    };
+    if (in_pairs(only_logs)) {
+      for (const auto& one : all)
+        if (one.logs && !only_logs(one))
+          fail(one,
+               "a dataDir has logs, and servers with a dataLogDir do not start "
+               "(\"Snapshot directory has log files\")",
+               "move its logs to the dataLogDir");
+    } else if (in_pairs(without_logs)) {
+      for (const auto& one : all)
+        if (one.snapshots && one.logs && !one.epochs)
+          fail(one,
+               "a dataLogDir has snapshots, and servers do not start "
+               "(\"Log directory has snapshot files\")",
+               "move its snapshots to the dataDir");
+    }
   }
 
   void check_unusable() {
@@ -286,6 +336,32 @@ class Checker {
     if (base_) result_.zxid = base_->zxid;
     if (!base_) tree_ = PastTree(true);
     check_bases(tried > 0);
+    check_quota();
+  }
+
+  /// DataTree.setupQuota, as quota_words: the node has the limits of a quota of the root.
+  void check_quota() {
+    const std::string path = fmt::format("{}/zookeeper_limits", quotas);
+    const auto* const node = tree_.find(path);
+    if (!base_ || !node || tree_.below(path).size() > 1) return;
+    std::vector<std::string_view> refuse;
+    for (auto& release : releases_) {
+      if (release.base != base_->zxid || !is_judged(release)) continue;
+      release.starts = false;
+      refuse.push_back(release.name);
+    }
+    if (!refuse.empty())
+      add(*base_,
+          fmt::format("it has {}: {} (\"IllegalArgumentException: Invalid path\")", path,
+                      servers(refuse, "do not start")),
+          before_quota(node->stat.czxid));
+  }
+
+  static std::string before_quota(std::int64_t zxid) {
+    return fmt::format(
+        "other members have it, too: take a backup from before it, or apply the output of "
+        "dump --at before:{} to new servers",
+        zxid_text(zxid));
   }
 
   static bool is_plain(const std::string& path) {
@@ -470,7 +546,8 @@ class Checker {
       if (result_.transactions == 1) check_begin(reader, txn);
       check_paths(reader, txn);
       tree_.apply(txn);
-      digests_.compare(txn, tree_.digest(), reader.file(), reader.offset());
+      digests_.compare(txn, txn.digest && tree_.has_digest(*txn.digest), reader.file(),
+                       reader.offset());
     }
     check_digests();
   }
@@ -546,11 +623,11 @@ class Checker {
   /// Checks for what makes a server exit while it replays.
   void check_paths(const TransactionReader& reader, const LoggedTransaction& txn) {
     if (stopped_.contains(reader.file())) return;
-    const auto fail = [&](bool acl, const std::string& problem, const std::string& words) {
+    const auto fail = [&](const auto& concerns, const std::string& problem, std::string_view words,
+                          const std::string& remedy) {
       std::vector<std::string_view> refuse;
       for (auto& release : releases_) {
-        if ((acl && !release.wants_acls) || !is_judged(release) || !reads(reader.file(), release))
-          continue;
+        if (!concerns(release) || !is_judged(release) || !reads(reader.file(), release)) continue;
         if (release.starts) refuse.push_back(release.name);
         release.starts = false;
       }
@@ -561,12 +638,13 @@ class Checker {
            .to = txn.zxid,
            .problem =
                fmt::format("{}: {} (\"{}\")", problem, servers(refuse, "do not start"), words),
-           .remedy = std::string(other_files)});
+           .remedy = remedy});
     };
     const auto require_acl = [&](std::string_view path) {
       if (const auto acl = missing_acl(path))
-        fail(true, fmt::format("{} is changed, whose ACL, number {}, is in no list", path, *acl),
-             fmt::format("Failed to fetch acls for {}", *acl));
+        fail([](const Release& release) { return release.wants_acls; },
+             fmt::format("{} is changed, whose ACL, number {}, is in no list", path, *acl),
+             fmt::format("Failed to fetch acls for {}", *acl), std::string(other_files));
     };
     const auto require_both = [&](std::string_view path, bool removes) {
       const auto parent = path.substr(0, path.rfind('/'));
@@ -579,13 +657,25 @@ class Checker {
       if (!op.creates() && !op.deletes()) {
         if (op.sets()) require_acl(op.path);
       } else if (op.path.find('/') == std::string_view::npos) {
-        fail(false, "a transaction of a path without a slash", "StringIndexOutOfBoundsException");
+        fail([](const Release&) { return true; }, "a transaction of a path without a slash",
+             "StringIndexOutOfBoundsException", std::string(other_files));
       } else {
         require_both(op.path, op.deletes());
+        const auto words = quota_words(op, releases_.front());
+        if (words && applies(op))
+          fail([&](const Release& release) { return quota_words(op, release).has_value(); },
+               fmt::format("{} is {}", op.path, op.creates() ? "created" : "deleted"), *words,
+               before_quota(txn.zxid));
       }
     }
     if (txn.ephemerals)
       for (const auto path : *txn.ephemerals) require_both(path, true);
+  }
+
+  /// Whether a creation or deletion changes the tree.
+  bool applies(const TxnOperation& op) const {
+    const auto parent = op.path.substr(0, op.path.rfind('/'));
+    return tree_.find(parent.empty() ? "/" : parent) && !tree_.find(op.path) == op.creates();
   }
 
   /// The number of the node's ACL, if the snapshot did not list it.
@@ -880,21 +970,24 @@ class Checker {
                        .removes_empty_log = false,
                        .reads_endings = false,
                        .wants_acls = false,
-                       .reads_digest = false},
+                       .reads_digest = false,
+                       .wants_slash = true},
                       {.name = "3.8",
                        .longest = 2 * max_buffer,
                        .needs_snapshot = true,
                        .removes_empty_log = false,
                        .reads_endings = true,
                        .wants_acls = true,
-                       .reads_digest = true},
+                       .reads_digest = true,
+                       .wants_slash = false},
                       {.name = "3.9",
                        .longest = 2 * max_buffer,
                        .needs_snapshot = true,
                        .removes_empty_log = true,
                        .reads_endings = true,
                        .wants_acls = true,
-                       .reads_digest = true}}};
+                       .reads_digest = true,
+                       .wants_slash = false}}};
   FileCheckResult result_{};
   PastTree tree_{true};
   std::optional<DataFiles::File> base_{};

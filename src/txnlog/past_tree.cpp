@@ -2,6 +2,7 @@
 #include "txnlog/past_tree.h"
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/zlib.h"
 #include "txnlog/data_files.h"
 #include "txnlog/transaction_reader.h"
@@ -24,9 +25,31 @@ std::string_view stored_path(std::string_view path) { return path == "/" ? "" : 
 
 std::string_view parent_of(std::string_view path) { return path.substr(0, path.rfind('/')); }
 
-/// DigestCalculator.java, version 2.
+/// The code points below which a charset has a character: of UTF-8, ISO 8859-1 and ASCII.
+constexpr std::array<std::uint32_t, 3> charsets{0x110000, 0x100, 0x80};
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// String.getBytes: `?` for each code point that the charset lacks.
+std::string java_bytes(std::string_view text, std::uint32_t charset) {
+  if (charset == charsets.front()) return std::string(text);
+  const auto byte = [&](std::size_t at) -> std::uint32_t {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+  };
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    auto point = byte(at);
+    if ((point & 0xc0U) == 0x80) continue;  // it goes on with the one before
+    if (point >= 0x80) point = point < 0xc4 ? (point & 3U) << 6U | (byte(at + 1) & 0x3fU) : charset;
+    bytes += point < charset ? static_cast<char>(point) : '?';
+  }
+  return bytes;
+}
+
+/// DigestCalculator.java, version 2. `path`: its bytes.
 std::uint64_t digest_of(std::string_view path, const PastNode& node) {
-  if (path.starts_with("/zookeeper/")) return 0;
   std::array<char, 60> bytes{};
   std::size_t at = 0;
   const auto put = [&](auto number) {
@@ -91,37 +114,65 @@ void EphemeralOwners::follow(const LoggedTransaction& txn) {
 
 namespace {
 
-/// The ephemerals that existed before a zxid, from the newest readable snapshot before it, if there
-/// is one, and the logs.
-EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
-                                  const std::stop_token& stop) {
-  EphemeralOwners owners;
-  std::int64_t from = 0;
-  const SnapshotVisitor visitor{.node = [&](SnapshotNode&& node) {
-    if (is_session_owner(node.stat.ephemeral_owner))
-      owners.add(node.stat.ephemeral_owner, std::move(node.path));
-  }};
-  for (auto file = files.snapshots().rbegin(); file != files.snapshots().rend() && from == 0;
-       ++file) {
-    if (file->zxid >= zxid || !files.was_agreed(file->zxid)) continue;
-    owners = {};
-    try {
-      read_snapshot(file->path, visitor, stop);
-      from = file->zxid;
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const Error&) {
-      owners = {};  // a damaged one is passed over, as servers do
-    }
-  }
+/// Whether the server of a snapshot began another one before a zxid: it writes one at a time.
+bool was_followed(const DataFiles& files, const DataFiles::File& snapshot, std::int64_t zxid) {
+  const auto directory = snapshot.path.substr(0, snapshot.path.rfind('/') + 1);
+  return std::ranges::any_of(files.snapshots(), [&](const DataFiles::File& other) {
+    return other.zxid > snapshot.zxid && other.zxid < zxid &&
+           other.path.rfind('/') + 1 == directory.size() && other.path.starts_with(directory);
+  });
+}
+
+/// Follows the transactions after `from` and before a zxid; false if some are missing.
+bool follow_until(EphemeralOwners& owners, const DataFiles& files, std::int64_t from,
+                  std::int64_t zxid, const std::stop_token& stop) {
   TransactionReader reader(files, from, {});
   LoggedTransaction txn;
-  while (reader.next(txn) && txn.zxid < zxid) {
+  bool whole = true;
+  for (auto last = from; reader.next(txn) && txn.zxid <= zxid;) {
     if (stop.stop_requested()) throw Cancelled();
     if (txn.zxid <= from) continue;
+    whole = whole && (txn.zxid == last + 1 ||
+                      (epoch_of(txn.zxid) > epoch_of(last) && counter_of(txn.zxid) == 1));
+    last = txn.zxid;
+    if (txn.zxid == zxid) break;
     owners.follow(txn);
     if (txn.type == TxnType::CloseSession) owners.end(txn.session);
   }
+  return whole;
+}
+
+/// The ephemerals that existed before a zxid, from a snapshot before it, if there is one, and the
+/// logs. A snapshot lacks what was deleted while it was written, and that is not over when its own
+/// zxid is: so an older one is better, if the logs go back that far.
+EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
+                                  const std::stop_token& stop) {
+  std::optional<EphemeralOwners> newest;
+  for (const auto& file : files.newest_snapshots()) {
+    if (file.zxid >= zxid || !files.was_agreed(file.zxid)) continue;
+    EphemeralOwners owners;
+    const SnapshotVisitor visitor{.node = [&](SnapshotNode&& node) {
+      if (is_session_owner(node.stat.ephemeral_owner))
+        owners.add(node.stat.ephemeral_owner, std::move(node.path));
+    }};
+    bool complete = false;
+    try {
+      const auto end = read_snapshot(file.path, visitor, stop);
+      complete = end.written_until(file.zxid) < zxid &&
+                 (end.tells_end(file.zxid) || was_followed(files, file, zxid));
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error&) {
+      continue;  // a damaged one is passed over, as servers do
+    }
+    const bool whole = follow_until(owners, files, file.zxid, zxid, stop);
+    if (whole && complete) return owners;
+    if (!newest) newest = std::move(owners);
+    if (!whole) break;
+  }
+  if (newest) return std::move(*newest);
+  EphemeralOwners owners;
+  follow_until(owners, files, 0, zxid, stop);
   return owners;
 }
 
@@ -178,12 +229,12 @@ const std::string* AclNumbers::find(std::int64_t number) const {
   return entry == entries_.end() ? nullptr : &entry->second.bytes;
 }
 
-PastTree::PastTree(bool digests) : digests_(digests) {}
+PastTree::PastTree(bool digests) : sums_(digests ? charsets.size() : 0) {}
 
 SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& stop) {
   nodes_.clear();
   owners_ = {};
-  digest_ = 0;
+  std::ranges::fill(sums_, 0);
   acls_ = {};
   const SnapshotVisitor visitor{
       .acl = [&](std::int64_t id, std::string_view bytes) { acls_.list(id, bytes); },
@@ -262,13 +313,20 @@ bool PastTree::is_listed(std::string_view path, const PastNode& node) const {
   return true;
 }
 
-void PastTree::count_out(const std::string& path, const PastNode& node) {
-  if (digests_) digest_ -= digest_of(path, node);
+/// Adds the node's digest so many times, modulo 2^64.
+void PastTree::count(const std::string& path, const PastNode& node, std::uint64_t factor) {
+  if (sums_.empty() || path.starts_with("/zookeeper/")) return;
+  const auto digest = digest_of(path, node);
+  const bool ascii = is_ascii(path);
+  for (std::size_t i = 0; i < sums_.size(); ++i)
+    sums_[i] += factor * (ascii ? digest : digest_of(java_bytes(path, charsets.at(i)), node));
 }
 
-void PastTree::count_in(const std::string& path, const PastNode& node) {
-  if (digests_) digest_ += digest_of(path, node);
+void PastTree::count_out(const std::string& path, const PastNode& node) {
+  count(path, node, UINT64_MAX);
 }
+
+void PastTree::count_in(const std::string& path, const PastNode& node) { count(path, node, 1); }
 
 void PastTree::apply(const LoggedTransaction& txn) {
   for (const auto& op : txn.operations) {

@@ -110,8 +110,10 @@ class PastTree {
   /// but does not list yet.
   void learn_acls(const LoggedTransaction& txn);
 
-  /// The digest that servers log, a sum over all nodes; only if it was asked for.
-  std::uint64_t digest() const { return digest_; }
+  /// Whether servers may log this digest, a sum over all nodes; only if digests were asked for.
+  /// Java up to 17 takes the bytes of a path in the charset of the locale: the sum may be that of
+  /// UTF-8, ISO 8859-1 or ASCII.
+  bool has_digest(std::uint64_t digest) const { return std::ranges::count(sums_, digest) > 0; }
   std::size_t size() const { return nodes_.size(); }
   /// Null if there is none. The root's path is "/".
   const PastNode* find(std::string_view path) const;
@@ -128,14 +130,15 @@ class PastTree {
   PastNode* node_at(std::string_view path);
   bool lists(const PastNode& parent, const PastNode& node) const;
   bool is_listed(std::string_view path, const PastNode& node) const;
+  void count(const std::string& path, const PastNode& node, std::uint64_t factor);
   void count_out(const std::string& path, const PastNode& node);
   void count_in(const std::string& path, const PastNode& node);
   void create(const LoggedTransaction& txn, const TxnOperation& op);
   void remove(std::string_view path, std::int64_t zxid);
   void set(const LoggedTransaction& txn, const TxnOperation& op);
 
-  bool digests_;
-  std::uint64_t digest_ = 0;
+  /// A sum for each charset, or none.
+  std::vector<std::uint64_t> sums_;
   Nodes nodes_{};
   EphemeralOwners owners_{};
   AclNumbers acls_{};

@@ -18,12 +18,6 @@
 namespace zksh {
 namespace {
 
-/// The zxid that the tree had reached when the snapshot was complete.
-std::int64_t written_until(const DataFiles::File& file, const SnapshotEnd& end) {
-  return std::max(
-      {file.zxid, end.digest_zxid.value_or(0), end.last_zxid.value_or(0), end.newest_zxid});
-}
-
 /// Loads a snapshot into the tree: the newest whose writing had ended at `until`, else the oldest.
 void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& plan) {
   bool loaded = false;
@@ -33,7 +27,7 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
     try {
       auto tree = PastTree(true);
       const auto end = tree.load(file.path, plan.stop);
-      const auto complete = written_until(file, end);
+      const auto complete = end.written_until(file.zxid);
       if (!was_agreed(files, file, end)) {
         if (plan.skipped)
           plan.skipped(fmt::format(
@@ -227,7 +221,8 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     if (!txn.known)
       throw Error(fmt::format("{} is of a type that this zksh does not know", zxid_text(txn.zxid)));
     replay.tree.apply(txn);
-    digests.compare(txn, replay.tree.digest(), reader.file(), reader.offset());
+    digests.compare(txn, txn.digest && replay.tree.has_digest(*txn.digest), reader.file(),
+                    reader.offset());
     replay.zxid = txn.zxid;
     flaws.clear();
     if (plan.applied) plan.applied(txn, reader.frame());
@@ -237,7 +232,7 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     throw Error(fmt::format("the files end at {}, before {}{}", zxid_text(replay.zxid),
                             zxid_text(plan.until), files.other_half()));
   for (bool more = next != INT64_MAX;
-       more && txn.zxid <= written_until(replay.snapshot, replay.end); more = reader.next(txn))
+       more && txn.zxid <= replay.end.written_until(replay.snapshot.zxid); more = reader.next(txn))
     replay.tree.learn_acls(txn);
   digests.finish();
   if (digests.wrong() && !digests.wrong()->ended) replay.differs = digests.wrong();
@@ -246,19 +241,17 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
 }
 
 bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const SnapshotEnd& end) {
-  return files.was_agreed(snapshot.zxid) && files.was_agreed(written_until(snapshot, end));
+  return files.was_agreed(snapshot.zxid) && files.was_agreed(end.written_until(snapshot.zxid));
 }
 
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
                                         std::int64_t reached, bool covered) {
-  const auto until = written_until(snapshot, end);
+  const auto until = end.written_until(snapshot.zxid);
   if (reached < until)
     return fmt::format(
         "was written while the tree changed up to {}, and the logs do not reach that far",
         zxid_text(until));
-  // The very first snapshot is written before the server serves.
-  const bool known_end = end.digest_zxid || end.last_zxid || until == 0;
-  if (covered || known_end) return std::nullopt;
+  if (covered || end.tells_end(snapshot.zxid)) return std::nullopt;
   return "may have been written while the tree changed, and there are no logs to show it";
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -54,6 +55,17 @@ struct SnapshotEnd {
   /// The length up to the checksum after the nodes. What follows depends on the server's version
   /// and settings; no server needs it, and some refuse what others have written.
   std::uint64_t whole = 0;
+
+  /// The zxid that the tree had reached when the snapshot was complete, so far as it tells;
+  /// `begun`: its own.
+  std::int64_t written_until(std::int64_t begun) const {
+    return std::max({begun, digest_zxid.value_or(0), last_zxid.value_or(0), newest_zxid});
+  }
+  /// Whether it says that: up to 3.5, deletions leave no trace in what was written before them. The
+  /// very first snapshot is written before the server serves.
+  bool tells_end(std::int64_t begun) const {
+    return digest_zxid || last_zxid || written_until(begun) == 0;
+  }
 };
 
 /// A snapshot is damaged or cut off; the message names the file and the place.

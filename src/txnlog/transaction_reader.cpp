@@ -84,8 +84,9 @@ bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
           (!chosen || zxid_of(source.record->body) < zxid_of(chosen->record->body)))
         chosen = &source;
     const auto& logs = files_.logs();
-    const auto file =
-        std::ranges::find_if(logs, [&](const auto& log) { return stands_after(log, opened_); });
+    const auto file = std::ranges::upper_bound(
+        logs, opened_,
+        [](const auto& opened, const auto& log) { return stands_after(log, opened); });
     if (file != logs.end() && (!chosen || file->zxid <= zxid_of(chosen->record->body))) {
       open(*file);
       continue;

@@ -1,10 +1,14 @@
 """Files from several directories: a server's dataDir and dataLogDir, and those of several members of an ensemble."""
+import json
 import os
+import pathlib
 import shutil
 import unittest
 
+from server import Server, four_letter_word, free_port, judged_release
 from session_case import SessionTest
 from txnlog_files import create, log, node, set_data, snapshot
+from waiting import wait_until
 
 
 class JoinedFiles(SessionTest):
@@ -59,6 +63,34 @@ class Apart(JoinedFiles):
     def test_of_several_servers_none_is_named(self):
         shutil.copytree(self.logs, self.parent + "/other")
         self.assertTrue(self.past("txns", "--in", self.data, status=1)[1].endswith("name that, too\n"))
+
+
+    def end_of_a_server(self):
+        """What a server on the two directories writes before it exits; None if it serves."""
+        server = Server({"dataLogDir": self.logs})
+        server.directory = self.parent
+        server.port = free_port()
+        server._spawn()  # pylint: disable=protected-access
+        self.addCleanup(server.kill)
+        wait_until(lambda: server.process.poll() is not None or "Mode: " in four_letter_word(server.port, "srvr"), 120)
+        serves = server.process.poll() is None
+        server.kill()
+        return None if serves else pathlib.Path(self.parent, "log").read_text("utf-8", "replace")
+
+    def test_files_in_the_wrong_directory(self):
+        for name, source, target, words in (("log.2", self.logs, self.data, "Snapshot directory has log files"),
+                                            ("snapshot.2", self.data, self.logs, "Log directory has snapshot files"), (None, None, None, None)):
+            with self.subTest(name):
+                if name:
+                    shutil.copy(f"{source}/version-2/{name}", f"{target}/version-2")
+                status = int(name is not None)
+                out, _ = self.past("txns", "--in", self.data, "--in", self.logs, "--check", "-o", "json", status=status)
+                self.assertEqual(judged_release() in json.loads(out.splitlines()[-1])["versions"], name is None)
+                end = self.end_of_a_server()
+                self.assertEqual(end is None, name is None, end)
+                if name:
+                    self.assertIn(words, out)
+                    os.remove(f"{target}/version-2/{name}")
 
 
 class Members(JoinedFiles):

@@ -130,6 +130,7 @@ TEST(TypedCommands, what_stands_behind_a_pipe_is_the_programs) {
   EXPECT_EQ(typed_commands("set /a 'x|y' ; ls"), (List{"set /a 'x|y'", "ls"}));
   EXPECT_EQ(typed_commands("ls ; | cat"), (List{"ls", "| cat"})) << "a command is missing";
   EXPECT_EQ(typed_commands(" "), List());
+  EXPECT_EQ(typed_commands("get /a; # was x | touch /tmp/p"), List{"get /a"}) << "a comment";
 }
 
 }  // namespace

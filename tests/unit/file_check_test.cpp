@@ -3,6 +3,7 @@
 #include "txnlog/file_check.h"
 
 #include "base/error.h"
+#include "base/zlib.h"
 #include "txnlog_files.h"
 
 #include <fmt/core.h>
@@ -33,13 +34,14 @@ struct Checked {
   }
 };
 
-Checked check(const LogDirectory& directory) {
+Checked check(std::vector<std::string> places) {
   Checked checked;
   checked.result =
-      check_files(DataFiles({directory.path()}),
+      check_files(DataFiles(std::move(places)),
                   {.report = [&](const Finding& finding) { checked.findings.push_back(finding); }});
   return checked;
 }
+Checked check(const LogDirectory& directory) { return check({directory.path()}); }
 
 /// A sound directory: a snapshot at 2, and a log.
 std::vector<std::string> sound_bodies() {
@@ -232,12 +234,110 @@ TEST(FileCheck, TheFilesOfMembersAreJudgedByThemselves) {
   two.write("log.2", log_bytes({set_body(2, "/a", "y", 1), set_body(3, "/a", "z", 2)}, 64));
   two.write("log.100000001", log_bytes({set_body(epoch + 1, "/a", "w", 3)}, 64));
   two.write("currentEpoch", "1\n");
-  Checked checked;
-  checked.result =
-      check_files(DataFiles({one.path(), two.path()}),
-                  {.report = [&](const Finding& finding) { checked.findings.push_back(finding); }});
+  const auto checked = check({one.path(), two.path()});
   EXPECT_THAT(checked.texts(), IsEmpty());
   EXPECT_TRUE(checked.starts());
+}
+
+TEST(FileCheck, ADataDirHasNoLogsIfThereIsADataLogDir) {
+  const LogDirectory data;
+  fill(data);
+  const LogDirectory logs;
+  logs.write("log.4", log_bytes({set_body(4, "/a", "w", 3)}, 64));
+  auto checked = check({logs.path(), data.path()});
+  EXPECT_THAT(checked.texts(), HasSubstr("(\"Snapshot directory has log files\")"));
+  EXPECT_EQ(checked.findings[0].file, data.path());
+  EXPECT_EQ(checked.findings[0].remedy, "move its logs to the dataLogDir");
+  EXPECT_THAT(checked.result.starts, IsEmpty());
+  EXPECT_TRUE(check(data).starts());
+  // Each of several members has its own.
+  logs.write("currentEpoch", "0");
+  EXPECT_THAT(check({logs.path(), data.path()}).texts(), IsEmpty());
+  logs.write("snapshot.0", snapshot_bytes({}, 0));
+  EXPECT_TRUE(check({logs.path(), data.path()}).starts());
+}
+
+TEST(FileCheck, ADataLogDirHasNoSnapshots) {
+  const LogDirectory data;
+  data.write("snapshot.2", snapshot_bytes({{"/a", "y"}}, 2));
+  const LogDirectory logs;
+  logs.write("log.1", log_bytes(sound_bodies(), 64));
+  EXPECT_THAT(check({data.path(), logs.path()}).texts(), IsEmpty());
+  logs.write("snapshot.0", snapshot_bytes({}, 0));
+  const auto checked = check({data.path(), logs.path()});
+  EXPECT_THAT(checked.texts(), HasSubstr("(\"Log directory has snapshot files\")"));
+  EXPECT_EQ(checked.findings[0].file, logs.path());
+  EXPECT_THAT(checked.result.starts, IsEmpty());
+  // A third has its own: they are members.
+  const LogDirectory other;
+  fill(other);
+  EXPECT_TRUE(check({data.path(), logs.path(), other.path()}).starts());
+}
+
+TEST(FileCheck, LimitsThatServersDoNotTake) {
+  const std::string limits = "/zookeeper_limits";
+  const std::vector<std::pair<std::string, std::string>> nodes{
+      {"/zookeeper/quota", ""}, {"/zookeeper/quota/a", ""}, {"/zookeeper/quotas", ""}};
+  const auto with_log = [&](const std::vector<std::string>& bodies) {
+    const LogDirectory directory;
+    directory.write("snapshot.2", snapshot_bytes(nodes, 2));
+    directory.write("log.3", log_bytes(bodies, 64));
+    return check(directory);
+  };
+  const auto root = with_log({create_body(3, "/zookeeper/quota" + limits, "")});
+  EXPECT_EQ(root.texts(),
+            "/zookeeper/quota/zookeeper_limits is created: servers of 3.8 and 3.9 do not start "
+            "(\"IllegalArgumentException: Invalid path\")\n");
+  EXPECT_THAT(root.findings[0].remedy, HasSubstr("dump --at before:0x3"));
+  EXPECT_THAT(root.result.starts, IsEmpty());
+  EXPECT_THAT(with_log({create_body(3, "/zookeeper/quota/a" + limits, "")}).texts(), IsEmpty());
+  EXPECT_THAT(with_log({delete_body(3, "/zookeeper/quota" + limits)}).texts(), IsEmpty());
+  EXPECT_THAT(
+      with_log({create_body(3, "/zookeeper" + limits, ""), delete_body(4, "/zookeeper" + limits)})
+          .texts(),
+      HasSubstr("is deleted: servers of 3.8 and 3.9 do not start "
+                "(\"StringIndexOutOfBoundsException\")"));
+  // As 3.6 and later write no such thing, a snapshot without their end is judged for 3.4, too.
+  const LogDirectory old;
+  const auto bytes = snapshot_bytes(nodes, 2);
+  constexpr std::size_t digest_size = 33;
+  old.write("snapshot.2", bytes.substr(0, bytes.size() - digest_size));
+  old.write("log.3", log_bytes({create_body(3, "/zookeeper/quotas" + limits, "")}, 64));
+  EXPECT_THAT(check(old).result.starts, testing::ElementsAre("3.8", "3.9"));
+}
+
+TEST(FileCheck, ASnapshotWithTheLimitsOfTheRoot) {
+  const LogDirectory directory;
+  directory.write(
+      "snapshot.2",
+      snapshot_bytes({{"/zookeeper/quota", ""}, {"/zookeeper/quota/zookeeper_limits", ""}}, 2));
+  auto checked = check(directory);
+  EXPECT_THAT(checked.texts(), HasSubstr("it has /zookeeper/quota/zookeeper_limits: servers of "));
+  EXPECT_THAT(checked.result.starts, IsEmpty());
+  // An older snapshot is of no use to servers, which take the newest.
+  directory.write("snapshot.1", snapshot_bytes({}, 1));
+  EXPECT_FALSE(check(directory).starts());
+  directory.write("snapshot.3", snapshot_bytes({}, 3));
+  EXPECT_TRUE(check(directory).starts());
+}
+
+TEST(FileCheck, ADigestOfPathsInTheCharsetOfTheServer) {
+  const LogDirectory directory;
+  directory.write("snapshot.2", snapshot_bytes({{"/\xc3\xa4", ""}}, 2));
+  const auto with_digest_of = [&](const std::vector<std::string>& paths) {
+    std::uint64_t sum = 0;
+    for (const auto& path : paths) sum += crc32_of(std::string(60, '\0'), crc32_of(path));
+    const auto nothing = txn_body(3, -10, jute_int(30000));
+    directory.write("log.3",
+                    log_bytes({nothing + jute_int(2) + jute_long(static_cast<std::int64_t>(sum))}));
+    return check(directory);
+  };
+  for (const auto* const path : {"/\xc3\xa4", "/\xe4", "/?"}) {
+    const auto checked = with_digest_of({"", "/zookeeper", path});
+    EXPECT_THAT(checked.texts(), IsEmpty());
+    EXPECT_EQ(checked.result.digests, 1U);
+  }
+  EXPECT_THAT(with_digest_of({"", "/zookeeper", "/??"}).texts(), HasSubstr("the tree differs"));
 }
 
 TEST(FileCheck, WhatIsNoFileIsNamed) {

@@ -66,6 +66,43 @@ std::string why_not(const Files& files, std::int64_t until) {
   return "";
 }
 
+/// A snapshot of a server to 3.5, which does not say how long it was written.
+std::string old_snapshot() {
+  constexpr std::size_t digest_size = 33;
+  const auto bytes = snapshot_bytes({}, 0);
+  return bytes.substr(0, bytes.size() - digest_size);
+}
+
+std::vector<std::string> deleted_by_the_end(const LogDirectory& directory, std::int64_t zxid) {
+  const DataFiles files({directory.path()});
+  SessionEnds ends(files, {});
+  return ends.ephemerals(parsed(txn_body(zxid, -11, "", 7, 0)));
+}
+
+TEST(SessionEnds, ASnapshotLacksWhatWasDeletedWhileItWasWritten) {
+  const LogDirectory directory;
+  const auto end = txn_body(3, -11, "", 7, 0);
+  directory.write("snapshot.0", old_snapshot());
+  directory.write("snapshot.2", old_snapshot());
+  directory.write("log.1",
+                  log_bytes({create_body(1, "/w", "", true, 7), set_body(2, "/w", "", 1)}));
+  directory.write("log.3", log_bytes({end}));
+  EXPECT_THAT(deleted_by_the_end(directory, 3), testing::ElementsAre("/w"));
+  // What the logs lack may have deleted it: the newest snapshot is believed.
+  directory.write("log.1", log_bytes({create_body(1, "/w", "", true, 7)}));
+  EXPECT_THAT(deleted_by_the_end(directory, 3), testing::IsEmpty());
+}
+
+TEST(SessionEnds, AServerWritesOneSnapshotAtATime) {
+  const LogDirectory directory;
+  directory.write("snapshot.2", old_snapshot());
+  directory.write("snapshot.4", old_snapshot());
+  directory.write("log.1", log_bytes({create_body(1, "/w", "", true, 7), set_body(2, "/w", "", 1),
+                                      create_body(3, "/x", "", true, 7), set_body(4, "/x", "", 1),
+                                      txn_body(5, -11, "", 7, 0)}));
+  EXPECT_THAT(deleted_by_the_end(directory, 5), testing::ElementsAre("/x"));
+}
+
 TEST(Replay, TheTreeAtEachZxid) {
   const Files files;
   EXPECT_EQ(files.at(11).tree.find("/a/b")->data, "b");
@@ -284,6 +321,25 @@ TEST(PastTree, ANodeBeforeItsParentSpoilsASnapshot) {
   PastTree tree;
   EXPECT_THROW(tree.load(directory.write("snapshot.5", snapshot_bytes({{"/a/b", ""}}, 5)), {}),
                DamagedSnapshot);
+}
+
+TEST(PastTree, JavaPutsOneQuestionMarkForEachCodePoint) {
+  const LogDirectory directory;
+  const auto has = [&](const std::string& stored, const std::string& path) {
+    PastTree tree(true);
+    tree.load(directory.write("snapshot.0", snapshot_bytes({{stored, ""}}, 0)), {});
+    std::uint64_t sum = 0;
+    for (const auto& one : {std::string(), std::string("/zookeeper"), path})
+      sum += crc32_of(std::string(60, '\0'), crc32_of(one));
+    return tree.has_digest(sum);
+  };
+  const std::string all =
+      "/a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z";  // é, €, and one beyond 16 bits
+  EXPECT_TRUE(has(all, all));
+  EXPECT_TRUE(has(all, "/a\xe9??z"));
+  EXPECT_TRUE(has(all, "/a???z"));
+  EXPECT_FALSE(has(all, "/a????z"));
+  EXPECT_FALSE(has("/a", "/b"));
 }
 
 TEST(PastTree, ASessionsEndDeletesItsEphemerals) {

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 namespace zksh {
 namespace {
 
@@ -168,6 +170,17 @@ TEST(TransactionReader, FollowsFromLogToLog) {
   directory.write("log.4", log_of({4}));
   EXPECT_TRUE(reader.next(txn, true));
   EXPECT_EQ(txn.zxid, 4);
+}
+
+TEST(DataFiles, AStopEndsTheLookForWhatWasAgreedOn) {
+  const LogDirectory one;
+  const LogDirectory other;
+  one.write("log.1", log_of({1, 2, 3}));
+  other.write("log.1", log_of({1, 2, 3}));
+  std::stop_source stop;
+  const DataFiles files({one.path(), other.path()}, stop.get_token());
+  stop.request_stop();
+  EXPECT_THROW(files.was_agreed(3), Cancelled);
 }
 
 TEST(DataFiles, SaysWhatIsWrongWithAPlace) {
