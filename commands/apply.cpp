@@ -184,7 +184,8 @@ extern const Command apply_command = make_command<Args>(
          "you give --force. New nodes have their final ACL from the start. The "
          "exception is an ACL that would lock this session out: then the session has access until "
          "the nodes below are written. The kind of an existing node cannot be changed. Conflicts, "
-         "including nodes that may not be read, make the status 1.\n\nThe sequence counter of a "
+         "including nodes that may not be read and ACLs whose hashes the servers hide, make the "
+         "status 1.\n\nThe sequence counter of a "
          "new node starts at 0, and counts what is created below it. apply warns if `create -s` "
          "would take a number that is not higher than those of children in the dump. "
          "--advance-counters creates and deletes a node for each step; it does so too if apply has "
@@ -194,14 +195,15 @@ extern const Command apply_command = make_command<Args>(
                   {"apply --to /copy app.tree", "Restore it under another name."}},
      .json = "path created set acls quotas removed unchanged left ephemeralsLeft "
              "aboveEphemeralsLeft conflicts | change path detail",
-     .json_fields = {{"aboveEphemeralsLeft", "integer",
-                      "Nodes that were left because they have ephemerals below them."},
-                     {"acls", "integer", "Nodes whose ACL was set."},
-                     {"change", "string",
-                      "The change: create, set, set the ACL of, set the quota of or delete."},
-                     {"conflicts", "integer", "Nodes that could not be changed."},
-                     {"ephemeralsLeft", "integer", "Ephemeral nodes that were left alone."},
-                     {"quotas", "integer", "Nodes whose quota was set."}},
+     .json_fields =
+         {{"aboveEphemeralsLeft", "integer",
+           "Nodes that were left because they have, or may have, ephemerals below them."},
+          {"acls", "integer", "Nodes whose ACL was set."},
+          {"change", "string",
+           "The change: create, set, set the ACL of, set the quota of or delete."},
+          {"conflicts", "integer", "Nodes that could not be changed."},
+          {"ephemeralsLeft", "integer", "Ephemeral nodes that were left alone."},
+          {"quotas", "integer", "Nodes whose quota was set."}},
      .strict = true,
      .writes = true},
     declare, run);

@@ -31,7 +31,7 @@ struct Census {
   void add(const TreeNode& node) {
     ++nodes;
     ephemerals += node.stat.ephemeral_owner != 0 ? 1 : 0;
-    leaves += node.stat.num_children == 0 ? 1 : 0;
+    leaves += node.stat_readable && node.stat.num_children == 0 ? 1 : 0;
     depth = std::max(depth, node.depth);
     bytes += node.stat.data_length;
   }

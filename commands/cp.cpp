@@ -88,7 +88,7 @@ int run(Context& cx, const Args& a) {
   const auto source = cx.resolve(a.source);
   const auto target = cx.resolve(a.target);
   SequenceCounters counters({.most_steps = a.counter_steps, .limits = a.limits.limits()});
-  if (is_within(target, source))
+  if (a.recursive && is_within(target, source))
     throw ValueError(
         fmt::format("{} is below {}: a subtree cannot be copied into itself", target, source),
         target);

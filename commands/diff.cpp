@@ -6,7 +6,9 @@
 #include "client/connect_string.h"
 #include "command/command.h"
 #include "command/work.h"
+#include "node/node_json.h"
 #include "tree/live_tree.h"
+#include "tree/tree_apply.h"
 #include "tree/tree_record.h"
 #include "tree/tree_text.h"
 
@@ -144,11 +146,11 @@ class Side {
   std::optional<TreeRecord> next() {
     if (file_) return file_->next();
     while (auto node = tree_->next()) {
-      if (node->record.life.kind == NodeKind::Ephemeral) {
+      if (node->record.life.kind == NodeKind::Ephemeral && !node->record.path.empty()) {
         ++ephemerals_;
         continue;
       }
-      if (!node->readable) throw ZkError(code::no_auth, path_below(top_, node->record.path));
+      require_whole(*node, path_below(top_, node->record.path));
       return std::move(node->record);
     }
     return std::nullopt;
@@ -241,12 +243,14 @@ extern const Command diff_command = make_command<Args>(
      .keywords = {"compare", "difference", "mirror", "replicate"},
      .details =
          "Compares the data, ACLs, quotas and (if known) kinds of all nodes below A and B; "
-         "versions and times are ignored, and so are ephemeral nodes. Prints one line per "
-         "difference: `<` for a path that only A has, `>` for a path that only B has, `!` for a "
+         "versions and times are ignored, and so are ephemeral nodes below A and B. Prints one "
+         "line per difference: `<` for a path that only A has, `>` for a path that only B has, `!` "
+         "for a "
          "node that differs, with A's value before B's; long data is shown from the first "
          "difference on. The status is 0 if the trees are equal, 1 if they differ, and another if "
-         "they could not be compared.\n\nA and B are each a node of this server (/app), a node of "
-         "another one (HOST:PORT/app or zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote "
+         "they could not be compared, as where the servers hide the hashes of an ACL.\n\nA and B "
+         "are each a node of this server (/app), a node of another one (HOST:PORT/app or "
+         "zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote "
          "(app.tree; @/tmp/app.tree if the name begins with a slash; - for standard input). Other "
          "servers get the credentials of --auth-file, but not those of `addauth`.",
      .examples = {{"diff /app /app", "Prints nothing: they are equal."},

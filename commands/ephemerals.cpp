@@ -26,7 +26,7 @@ int run(Context& cx, const Args& a) {
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable && node.stat.num_children > 0) skipped.add(node.path);
+    if (node.hides_children()) skipped.add(node.path);
     if (node.stat.ephemeral_owner == 0) return;
     if (session && node.stat.ephemeral_owner != *session) return;
     const auto owner = session_text(node.stat.ephemeral_owner);

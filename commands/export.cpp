@@ -55,7 +55,7 @@ int run(Context& cx, const Args& a) {
   plan.enter = [&](TreeNode& node) {
     if (top == "/" && is_within(node.path, "/zookeeper")) return;
     if (!node.readable) return skipped.add(node.path);
-    if (node.stat.ephemeral_owner != 0) {
+    if (node.stat.ephemeral_owner != 0 && node.depth > 0) {
       ++ephemerals;
       return;
     }
@@ -91,8 +91,9 @@ extern const Command export_command = make_command<Args>(
          "becomes a directory; its own value, unless null, goes to the file .value in it. Only you "
          "may read the files. In file names % is written as %25, and a leading dot as %2E; a name "
          "that is too long is an error. ACLs, quotas and kinds of nodes are not exported; use "
-         "`dump` to keep them. Ephemerals are left out and counted. Nodes that may not be read are "
-         "left out, too, and the status is 7. If export is interrupted, what it has written stays: "
+         "`dump` to keep them. Ephemerals below the top are left out and counted. Nodes that may "
+         "not be read are left out, too, and the status is 7. If export is interrupted, what it "
+         "has written stays: "
          "remove it, or export to another directory. It is not a snapshot.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "The value is in app.d/port."}},

@@ -4,6 +4,7 @@
 #include "command/output.h"
 #include "command/work.h"
 #include "command/zkcli_style.h"
+#include "node/acl_argument.h"
 #include "node/listing.h"
 #include "node/node_json.h"
 #include "tree/skipped_nodes.h"
@@ -25,20 +26,22 @@ void declare(Options& o, Args& a) {
   o.flag("-R,--recursive", a.recursive,
          "Also show the ACLs of all nodes below: one line each, ACL, tab, path.");
   o.flag("--changes", a.changes,
-         "With -R: only the top and nodes whose ACL differs from their parent's.");
+         "With -R: only the top and nodes whose ACL differs from their parent's, or may, since a "
+         "hash is hidden.");
   declare_work_limits(o, a.limits);
   o.nodes("path", a.paths, "The nodes.");
 }
 
-Json json_of(const Args& a, const std::string& path, const Acl& acl, const Stat& stat) {
+/// `stat`: null if it is hidden.
+Json json_of(const Args& a, const std::string& path, const Acl& acl, const Stat* stat) {
   auto json = path_json(path);
   json.set("acl", acl_json(acl));
-  if (a.stat) json.set("stat", stat_json(stat));
+  if (a.stat) json.set("stat", stat ? stat_json(*stat) : Json());
   return json;
 }
 
 void print(Context& cx, const Args& a, const std::string& path, const NodeAcl& node) {
-  if (cx.out.json()) return print_json(cx, json_of(a, path, node.acl, node.stat));
+  if (cx.out.json()) return print_json(cx, json_of(a, path, node.acl, &node.stat));
   if (cx.out.plain() || prints_for_prompt(cx)) {
     for (const auto& entry : node.acl)
       cx.out.line("{}:{}:{}", cx.out.shown(entry.scheme), cx.out.shown(entry.id),
@@ -55,12 +58,12 @@ int print_subtrees(Context& cx, const Args& a, const std::vector<std::string>& t
   std::vector<Acl> above;  // of the current node's ancestors
   const auto enter = [&](const TreeNode& node) {
     if (!node.acl_readable || node.hides_children()) skipped.add(node.path);
-    const bool same = node.depth > 0 && above[node.depth - 1] == node.acl;
+    const bool same = node.depth > 0 && above[node.depth - 1] == node.acl && !hides_hash(node.acl);
     above.resize(node.depth);
     above.push_back(node.acl);
     if (!node.acl_readable || (a.changes && same)) return;
     lines.add_result(
-        [&] { return json_of(a, node.path, node.acl, node.stat); },
+        [&] { return json_of(a, node.path, node.acl, node.stat_readable ? &node.stat : nullptr); },
         [&] { return cx.out.shown(acl_text(node.acl)) + '\t' + cx.out.shown(node.path); });
   };
   lines.during([&] {

@@ -13,6 +13,7 @@
 #include "tree/tree_apply.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace zksh::command_mv {
 namespace {
@@ -85,6 +86,19 @@ bool is_same(const Stat& now, const Stat& read) {
   return now.czxid == read.czxid && now.aversion == read.aversion;
 }
 
+/// What differs once a node's value or ACL was changed, or it was deleted and created again.
+struct Revision {
+  std::int64_t czxid = 0;
+  std::int32_t version = 0;
+  std::int32_t aversion = 0;
+
+  bool operator==(const Revision&) const = default;
+};
+
+Revision revision_of(const Stat& stat) {
+  return {.czxid = stat.czxid, .version = stat.version, .aversion = stat.aversion};
+}
+
 /// Throws Error if a node has changed since it was read.
 void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std::string& source) {
   const auto start = [&](const FoundNode& node) {
@@ -96,7 +110,7 @@ void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std:
     const auto now = cx.client.insist(
         questions[i], path, [&] { return start(nodes[i]); }, cx.stop);
     if (now.code != code::ok) throw ZkError(now.code, path);
-    if (!is_same(now.value, nodes[i].stat) || now.value.version != nodes[i].stat.version)
+    if (revision_of(now.value) != revision_of(nodes[i].stat))
       throw Error(fmt::format("{} was changed meanwhile; nothing was moved", path),
                   status::bad_version, path);
   }
@@ -141,9 +155,10 @@ void move_at_once(Context& cx, std::vector<FoundNode> nodes, const std::string& 
 /// The copied nodes, so that only these are removed.
 struct Copied {
   NameList paths{};  ///< relative to the source
-  std::vector<std::int32_t> versions{};
+  std::vector<Revision> revisions{};
 };
 
+/// Deletes the nodes that are still as they were copied, children first.
 void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
                    const std::string& source, const std::string& target) {
   std::optional<ZkError> failure;
@@ -153,27 +168,49 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
       cx.client, {.limits = limits},
       [&](const Write& write, const Written& result) {
         if (result.code == code::ok || result.code == code::no_node)
-          progress.reach(++removed, copied.versions.size());
+          progress.reach(++removed, copied.revisions.size());
         else if (!failure)
           failure = error_of(write, result);
       },
       cx.stop);
+  const auto path_at = [&](std::size_t at) { return path_below(source, copied.paths[at]); };
+  const auto start = [&](std::size_t at) {
+    return cx.client.start_exists(path_at(at), Watch::none());
+  };
+  const auto remove_if_same = [&](std::size_t at, const Pending<Stat>& question) {
+    const auto path = path_at(at);
+    const auto& read = copied.revisions[at];
+    const auto now = cx.client.insist(
+        question, path, [&] { return start(at); }, cx.stop);
+    const bool is_changed = now.code == code::ok && revision_of(now.value) != read;
+    if (!is_changed && (now.code == code::ok || now.code == code::no_node))
+      writer.add(RemoveOp{.path = path, .version = read.version});
+    else if (!failure)
+      failure = ZkError(is_changed ? code::bad_version : now.code, path);
+  };
   const auto send_all = [&] {
-    for (auto i = copied.versions.size(); i > 0; --i)
-      writer.add(RemoveOp{.path = path_below(source, std::string(copied.paths[i - 1])),
-                          .version = copied.versions[i - 1]});
+    // At any rate, a node is deleted soon after it was checked.
+    auto window = window_of(cx.client, limits);
+    if (limits.rate > 0) window = std::min(window, limits.rate / 10 + 1);
+    std::deque<Pending<Stat>> questions;
+    auto next = copied.revisions.size();
+    for (auto at = next; at > 0; --at) {
+      while (next > 0 && questions.size() < window) questions.push_back(start(--next));
+      remove_if_same(at - 1, questions.front());
+      questions.pop_front();
+    }
     writer.finish();
   };
   report_if_incomplete(cx, progress, send_all, [&] {
     return fmt::format("{} was copied to {}; {} of its {} nodes were deleted, {}", as_word(source),
-                       as_word(target), removed, copied.versions.size(),
+                       as_word(target), removed, copied.revisions.size(),
                        unknown_text(writer.in_flight()));
   });
   if (!failure) return;
   throw Error(fmt::format("{} was copied to {}, but {} of its {} nodes could not be deleted, or "
                           "were changed meanwhile; the first failure: {}",
-                          source, target, copied.versions.size() - removed, copied.versions.size(),
-                          failure->what()),
+                          source, target, copied.revisions.size() - removed,
+                          copied.revisions.size(), failure->what()),
               failure->exit_status(), failure->path());
 }
 
@@ -194,7 +231,7 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
                        if (node.record.life.kind == NodeKind::Ephemeral)
                          refuse_ephemeral(path_below(source, node.record.path));
                        copied.paths.add(node.record.path);
-                       copied.versions.push_back(node.stat.version);
+                       copied.revisions.push_back(revision_of(node.stat));
                      },
                  .left_out =
                      [&](const FoundNode& node) {
@@ -205,7 +242,7 @@ std::size_t move_in_parts(Context& cx, const Args& a, const std::string& source,
                        return fmt::format("{}, {}; none was deleted", done, unknown);
                      }});
   remove_source(cx, limits, copied, source, target);
-  return copied.versions.size();
+  return copied.revisions.size();
 }
 
 int run(Context& cx, const Args& a) {
@@ -250,13 +287,14 @@ extern const Command mv_command = make_command<Args>(
          "the old place or the new one, never both. "
          "If somebody changes a value or adds a node meanwhile, nothing is moved. Larger subtrees "
          "need --in-parts: it copies everything, then deletes exactly the versions that it has "
-         "copied.\n\nValues and ACLs move; quotas do not, and versions, times and sequence "
-         "counters "
-         "start anew: mv warns if `create -s` would take a number that is not higher than those of "
+         "copied; what was changed meanwhile stays, and the status is 6.\n\nValues and ACLs move; "
+         "quotas do not, and versions, times and sequence counters start anew: mv warns if `create "
+         "-s` would take a number that is not higher than those of "
          "moved children. --advance-counters then creates and deletes a node for each step, after "
          "the move. Ephemerals cannot be moved. A transaction cannot check ACLs, or whether a "
          "node was deleted and created again with the same version. mv checks this just before; if "
-         "it changes in between, the status is 6 and zksh says so. Prints nothing on success.",
+         "it changes in between, the status is 6 and zksh says so. With --in-parts "
+         "such a change between the check and the deletion is lost. Prints nothing on success.",
      .examples = {{"create /app/old x", "A node,"},
                   {"mv /app/old /app/new", "Rename it."},
                   {"mv --parents /app/new /app/by/year/2026", "Create the parents, too."}},

@@ -36,7 +36,7 @@ Json node_json(const TreeNode& node) {
       .set("dataLength", node.stat_readable ? Json(node.stat.data_length) : Json())
       .set("ephemeralOwner",
            node.stat.ephemeral_owner != 0 ? Json(session_text(node.stat.ephemeral_owner)) : Json())
-      .set("readable", node.readable);
+      .set("readable", node.readable && node.stat_readable);
 }
 
 int run(Context& cx, const Args& a) {
@@ -52,7 +52,7 @@ int run(Context& cx, const Args& a) {
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
-    if (!node.readable) skipped.add(node.path);
+    if (!node.readable || !node.stat_readable) skipped.add(node.path);
     if (format == Format::Json)
       lines.add(node_json(node).text());
     else

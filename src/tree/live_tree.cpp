@@ -30,6 +30,7 @@ FoundNode found_node(TreeNode& node, const std::string& top,
                              .acl = std::move(node.acl),
                              .data = std::move(node.data)},
                   .stat = node.stat,
+                  .stat_readable = node.stat_readable,
                   .readable = node.readable && node.acl_readable};
   const auto limit = limits.find(found.record.path);
   if (limit != limits.end()) found.record.limits = limit->second;
@@ -188,7 +189,8 @@ std::optional<FoundNode> PastRecords::next() {
   const auto& node = *tree_.find(path);
   auto acl = tree_.acl_of(node);
   const auto life = life_of({.ephemeral_owner = node.stat.ephemeral_owner});
-  if (acl.empty() && life.kind != NodeKind::Ephemeral)
+  // Ephemerals are left out, except the top.
+  if (acl.empty() && (life.kind != NodeKind::Ephemeral || path == top_))
     throw Error(fmt::format(
         "the files do not tell the ACL of {}: its snapshot names it by the number {}, which its "
         "list lacks, and no transaction sets it. Servers fail what is asked of such a node; take "

@@ -25,7 +25,8 @@ class Client;
 struct FoundNode {
   TreeRecord record{};
   Stat stat{};
-  bool readable = true;  ///< false if its ACL hides its data, its children or itself
+  bool stat_readable = true;  ///< as TreeNode's
+  bool readable = true;       ///< false if its ACL hides its data, its children or itself
 };
 
 /// Reads a subtree in the order of stands_before; / without /zookeeper, which is the servers' own.

@@ -87,9 +87,14 @@ void TreeApply::close(const Open& node) {
 
 /// Handles a node that is not in the text.
 void TreeApply::handle_extra(const FoundNode& node) {
-  if (node.record.life.kind == NodeKind::Ephemeral) {
-    ++counts_.ephemerals;
+  const bool ephemeral = node.record.life.kind == NodeKind::Ephemeral;
+  if (ephemeral || (plan_.prune && !node.stat_readable))
     for (auto& above : open_) above.shelters = true;
+  if (ephemeral) {
+    ++counts_.ephemerals;
+  } else if (plan_.prune && !node.stat_readable) {
+    refuse(absolute(node.record.path),
+           "is not removed: no permission to see whether it is an ephemeral");
   } else if (plan_.prune) {
     open_.push_back({.path = node.record.path, .version = node.stat.version});
   } else {
@@ -143,13 +148,18 @@ bool TreeApply::fits(const TreeRecord& record, const FoundNode& node) {
 void TreeApply::reconcile(const TreeRecord& record, const FoundNode& node, bool inner) {
   if (!fits(record, node)) return;
   const bool data_differ = node.record.data != record.data;
-  const bool acl_differs = node.record.acl != record.acl;
+  const bool acl_hidden = hides_hash(node.record.acl);
+  if (acl_hidden)
+    refuse(absolute(record.path),
+           "has an ACL that cannot be compared: the servers hide a hash in it from this session, "
+           "which may not set it");
+  const bool acl_differs = !acl_hidden && node.record.acl != record.acl;
   if (acl_differs && is_refused(record)) return;
   if (acl_differs) write_acl(record, node, inner, data_differ);
   if (data_differ)
     write(SetOp{.path = absolute(record.path), .data = record.data, .version = node.stat.version});
   note_limits(record.path, record.limits, node.record.limits);
-  if (!data_differ && !acl_differs) ++counts_.unchanged;
+  if (!data_differ && !acl_differs && !acl_hidden) ++counts_.unchanged;
 }
 
 /// The new ACL is set before the new data, which it may hide.

@@ -32,8 +32,9 @@ struct ApplyCounts {
   std::size_t unchanged = 0;
   std::size_t others = 0;      ///< nodes not in the text that stay
   std::size_t ephemerals = 0;  ///< not in the text; never removed
-  std::size_t sheltering = 0;  ///< others that --prune leaves because of ephemerals below them
-  std::size_t conflicts = 0;   ///< nodes that could not be restored
+  /// Others that --prune leaves because there are, or may be, ephemerals below them.
+  std::size_t sheltering = 0;
+  std::size_t conflicts = 0;  ///< nodes that could not be restored
 };
 
 /// Makes the subtree below `top` equal to the text. Nodes are read and written in the order of the
@@ -85,7 +86,7 @@ class TreeApply {
     std::string path{};         ///< relative
     std::optional<Acl> acl{};   ///< the final ACL; nullopt: the node is to be removed
     std::int32_t version = -1;  ///< of the ACL or the data
-    bool shelters = false;      ///< has an ephemeral below it
+    bool shelters = false;      ///< has, or may have, an ephemeral below it
   };
 
   void close(const Open& node);

@@ -25,11 +25,11 @@ std::string TreeDrawing::remarks(const TreeNode& node) const {
   std::vector<std::string> all;
   const auto children = node.stat.num_children;
   if (node.stat.ephemeral_owner != 0) all.emplace_back("ephemeral");
-  if (style_.sizes) all.push_back(size_text(node.stat.data_length));
+  if (style_.sizes && node.stat_readable) all.push_back(size_text(node.stat.data_length));
   const bool unopened = node.depth == style_.depth || !node.readable;
   if (children > 0 && (style_.counts || unopened))
     all.push_back(children == 1 ? "1 child" : fmt::format("{} children", children));
-  if (!node.readable) all.emplace_back("not readable");
+  if (!node.readable || !node.stat_readable) all.emplace_back("not readable");
   return all.empty() ? "" : fmt::format("({})", fmt::join(all, ", "));
 }
 

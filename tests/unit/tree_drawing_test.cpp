@@ -77,6 +77,11 @@ TEST_F(TreeDrawingTest, WhatMayNotBeListedIsMarked) {
   EXPECT_EQ(all[all.size() - 2], "└── z  (1 child, not readable)");
 }
 
+TEST_F(TreeDrawingTest, AHiddenStatIsNotTakenForZeros) {
+  TreeDrawing drawing({.counts = true, .sizes = true, .depth = 0});
+  EXPECT_EQ(drawing.line({.path = "/a", .stat_readable = false}), "/a  (not readable)");
+}
+
 TEST(SizeText, Units) {
   EXPECT_EQ(size_text(0), "0 B");
   EXPECT_EQ(size_text(1023), "1023 B");
