@@ -73,6 +73,17 @@ std::vector<std::string> present(Context& cx, const std::vector<std::string>& to
   return there;
 }
 
+/// How many of the nodes exist; one that may not be read does.
+std::size_t count_present(Context& cx, const std::vector<std::string>& paths) {
+  cx.client.await_connection(paths.front(), cx.stop);
+  std::size_t there = 0;
+  for (const auto& path : paths) {
+    const auto ask = [&] { return cx.client.start_exists(path, Watch::none()); };
+    there += cx.client.ask(path, ask, cx.stop).code == code::no_node ? 0 : 1;
+  }
+  return there;
+}
+
 void refuse_roots(const std::vector<std::string>& paths) {
   for (const auto& path : paths)
     if (path == "/" || path == "/zookeeper")
@@ -132,6 +143,27 @@ struct Total {
   bool shown = false;  ///< took so long that the user saw progress
 };
 
+/// For rm without -r: removes the nodes themselves, at the rate of `limits`.
+int remove_nodes(Context& cx, const Args& a, const std::vector<std::string>& paths,
+                 const WorkLimits& limits) {
+  Pace pace(cx.client, limits.rate);
+  std::vector<std::string> removed;
+  const int result = each_node(cx, paths, [&](const std::string& path) {
+    pace.take(1, cx.stop);
+    try {
+      cx.client.remove({.path = path}, cx.stop);
+    } catch (const ZkError& error) {
+      if (error.code() != code::not_empty || cx.input != Input::Terminal) throw;
+      throw ZkError(error, " (`rm -r` deletes the nodes below it, too)");
+    }
+    removed.push_back(path);
+    acknowledge(cx, path_json(path).set("removed", 1));
+    return status::ok;
+  });
+  if (a.quotas && !removed.empty()) remove_quotas(cx, a, removed);
+  return result;
+}
+
 int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
                      const WorkLimits& limits, Total& total) {
   Progress progress(cx.out, cx.background, "nodes deleted");
@@ -158,7 +190,7 @@ int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
 }
 
 Op operation(Context& cx, const Args& a) {
-  if (cx.given.name != "rm" || a.recursive || a.paths.size() != 1)
+  if (cx.given.name != "rm" || a.recursive || a.paths.size() != 1 || a.most || a.quotas)
     throw ValueError("in a transaction, rm and delete remove one node: `rm PATH`");
   return RemoveOp{.path = cx.resolve(a.paths.front())};
 }
@@ -172,22 +204,14 @@ int run(Context& cx, const Args& a) {
   const bool as_zkcli = cx.input == Input::Pipe && !is_rm;
   auto paths = cx.resolve_all(as_zkcli ? std::vector{a.paths.front()} : a.paths);
   if (!a.force && !cx.services.settings.drop_in) refuse_roots(paths);
-  if (is_rm && !a.recursive)
-    return each_node(cx, paths, [&](const std::string& path) {
-      try {
-        cx.client.remove({.path = path}, cx.stop);
-      } catch (const ZkError& error) {
-        if (error.code() != code::not_empty || cx.input != Input::Terminal) throw;
-        throw ZkError(error, " (`rm -r` deletes the nodes below it, too)");
-      }
-      return status::ok;
-    });
+  const bool below = !is_rm || a.recursive;
   if (a.most) {
-    const auto extent = extent_of(cx, paths, limits);
-    if (static_cast<std::int64_t>(extent.nodes) > *a.most)
+    const auto nodes = below ? extent_of(cx, paths, limits).nodes : count_present(cx, paths);
+    if (static_cast<std::int64_t>(nodes) > *a.most)
       throw Error(fmt::format("{}: {}, more than --max {}; nothing was deleted",
-                              named_subtrees(paths), counted(extent.nodes, "node"), *a.most));
+                              named_subtrees(paths), counted(nodes, "node"), *a.most));
   }
+  if (!below) return remove_nodes(cx, a, paths, limits);
   NodeFailures failures(cx);
   if (cx.rehearsal) {
     const auto there = present(cx, paths, failures);

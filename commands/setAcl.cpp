@@ -127,7 +127,7 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
       return;
     }
     progress.end();
-    if (cx.rehearsal || cx.input == Input::Terminal)
+    if (cx.rehearsal || cx.input == Input::Terminal || cx.out.json())
       return failures.report(error_of(write, result));
     cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
     if (first_failure == status::ok)
@@ -155,7 +155,9 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     const bool settled = writer.in_flight() == 0 && !cx.stop.stop_requested();
     return as_zkcli && settled ? std::string() : unfinished_text(done, writer.in_flight());
   });
-  return failures.first(cx.excused(first_failure));
+  const int result = failures.first(cx.excused(first_failure));
+  if (result == status::ok) acknowledge(cx, path_json(top));
+  return result;
 }
 
 template <class Body>
@@ -281,7 +283,8 @@ Sent run(Context& cx, const Args& a) {
   const auto path = cx.resolve(a.path);
   if (a.recursive && acl.empty()) {
     cx.client.get(path, Watch::none(), cx.stop);  // NoNode comes before other errors
-    if (is_as_zkcli(cx)) {  // zkCli refuses it node by node, without asking the servers
+    if (is_as_zkcli(cx) &&
+        !cx.out.json()) {  // zkCli refuses it node by node, without asking the servers
       set_all_as_zkcli(cx, path, a.limits.limits(), [&](const std::string& /*path*/) {
         cx.out.line("{}", keeper_message(code::invalid_acl, ""));
       });

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -30,9 +29,41 @@ Pending<T> answer_later(std::function<typename Answer<T>::Value(const Monitor::H
   return std::make_shared<Answer<T>>(std::move(derive));
 }
 
+/// Since 3.9 servers hide the Stat of a node that may not be read.
+bool is_there(const Outcome<Stat>& node) {
+  return node.code == code::ok || node.code == code::no_auth;
+}
+
 /// A version that is not known may be the wanted one.
-bool matches(std::int32_t wanted, const Stat* stat, std::int32_t Stat::*version) {
-  return wanted == -1 || stat == nullptr || wanted == stat->*version;
+bool matches(std::int32_t wanted, const Outcome<Stat>& node, std::int32_t Stat::*version) {
+  return wanted == -1 || node.code == code::no_auth || wanted == node.value.*version;
+}
+
+int code_of(const CreateOp& op, const Outcome<Stat>& node, const Outcome<Stat>& parent) {
+  if (!is_there(parent)) return parent.code;
+  if (parent.value.ephemeral_owner != 0) return code::no_children_for_ephemerals;
+  if (!is_there(node)) return node.code == code::no_node ? code::ok : node.code;
+  return op.sequential ? code::ok : code::node_exists;
+}
+
+std::int32_t wanted_version(const Op& op) {
+  return std::visit(
+      [](const auto& one) -> std::int32_t {
+        if constexpr (requires { one.version; }) return one.version;
+        return -1;
+      },
+      op);
+}
+
+/// Of all but a creation.
+int code_of(const Op& op, const Outcome<Stat>& node) {
+  if (removes_root(op)) return code::bad_arguments;
+  // A check needs the permission to read.
+  if (!is_there(node) || (std::holds_alternative<CheckOp>(op) && node.code != code::ok))
+    return node.code;
+  if (!matches(wanted_version(op), node, &Stat::version)) return code::bad_version;
+  const bool is_parent = node.value.num_children > 0;
+  return std::holds_alternative<RemoveOp>(op) && is_parent ? code::not_empty : code::ok;
 }
 
 }  // namespace
@@ -41,126 +72,171 @@ std::string data_size_text(const Data& data) {
   return data ? counted(data->size(), "byte") : "null";
 }
 
-/// What the servers would answer about a node after the writes that were not sent.
-Outcome<Stat> Rehearsal::after_rehearsed_writes(const Monitor::Held& held, const std::string& path,
-                                                const Outcome<Stat>& now) {
-  auto& overlay = overlay_(held);
-  if (overlay.removed.contains(path)) return {.code = code::no_node};
-  if (now.code == code::no_node && overlay.made.contains(path)) return {};
-  auto then = now;
-  if (const auto gone = overlay.removed_children.find(path); gone != overlay.removed_children.end())
-    then.value.num_children -= gone->second;
-  return then;
+/// Answers the write after all that were begun before it, in whatever order the answers are looked
+/// at.
+template <class T>
+Pending<T> Rehearsal::answer_in_turn(
+    std::function<typename Answer<T>::Value(const Monitor::Held&, std::size_t order)> judge) {
+  const auto answer = std::make_shared<Answer<T>>();
+  monitor().with_lock([&](const Monitor::Held& held) {
+    state_(held).unanswered.emplace_back(
+        [answer, judge = std::move(judge), order = next_order()](const Monitor::Held& then) {
+          (*answer)(then) = judge(then, order);
+          return (*answer)(then).has_value();
+        });
+  });
+  return answer_later<T>([this, answer](const Monitor::Held& held) {
+    auto& unanswered = state_(held).unanswered;
+    while (!unanswered.empty() && unanswered.front()(held)) unanswered.pop_front();
+    return (*answer)(held);
+  });
 }
 
-void Rehearsal::apply(const Monitor::Held& held, std::size_t order, const Op& op) {
-  auto& overlay = overlay_(held);
-  if (const auto* create = std::get_if<CreateOp>(&op)) {
-    note(held, order, {.verb = "create", .path = create->path, .detail = details(*create)});
-    if (create->sequential) return;
-    overlay.made.insert(create->path);
-    overlay.removed.erase(create->path);
-  } else if (const auto* remove = std::get_if<RemoveOp>(&op)) {
-    note(held, order, {.verb = "delete", .path = remove->path});
-    overlay.made.erase(remove->path);
-    if (overlay.removed.insert(remove->path).second)
-      ++overlay.removed_children[std::string(parent_path(remove->path))];
-  } else if (const auto* set = std::get_if<SetOp>(&op)) {
-    note(held, order, {.verb = "set", .path = set->path, .detail = data_size_text(set->data)});
+/// Starts to read what decides about the operations.
+Rehearsal::Stats Rehearsal::read(const std::vector<Op>& ops) {
+  Stats stats;
+  const auto ask = [&](const std::string& path) {
+    auto& asked = stats[path];
+    if (!asked) asked = inner().start_exists(path, Watch::none());
+  };
+  for (const auto& op : ops) {
+    ask(path_of(op));
+    if (std::holds_alternative<CreateOp>(op)) ask(std::string(parent_path(path_of(op))));
   }
+  return stats;
+}
+
+/// What the servers would answer about a node after the writes that were not sent.
+Outcome<Stat> Rehearsal::node_of(const Monitor::Held& held, const std::string& path,
+                                 const Stats& stats) {
+  auto node = *(*stats.at(path))(held);
+  if (!is_there(node) && node.code != code::no_node) return node;
+  const auto& change = state_(held).changes[path];
+  if (change.life == Change::Life::Removed) return {.code = code::no_node};
+  if (change.life == Change::Life::Made) {
+    node = {};
+    node.value.ephemeral_owner = change.ephemeral ? 1 : 0;
+  }
+  node.value.version += change.sets;
+  node.value.aversion += change.acl_sets;
+  node.value.num_children += change.children;
+  return node;
+}
+
+/// Returns the operation's code; if that is ok, later ones see what it would have done.
+int Rehearsal::carry_out(const Monitor::Held& held, const Op& op, const Stats& stats) {
+  auto& changes = state_(held).changes;
+  const auto& path = path_of(op);
+  const std::string parent(parent_path(path));
+  const auto node = node_of(held, path, stats);
+  const auto* const create = std::get_if<CreateOp>(&op);
+  const int result =
+      create ? code_of(*create, node, node_of(held, parent, stats)) : code_of(op, node);
+  if (result != code::ok) return result;
+  if (create) {
+    ++changes[parent].children;
+    if (create->sequential) return result;  // the name is not known
+    changes[path] = {.life = Change::Life::Made,
+                     .ephemeral = create->mode == CreateMode::Ephemeral};
+  } else if (std::holds_alternative<RemoveOp>(op)) {
+    --changes[parent].children;
+    changes[path] = {.life = Change::Life::Removed};
+  } else if (std::holds_alternative<SetOp>(op)) {
+    ++changes[path].sets;
+  }
+  return result;
+}
+
+void Rehearsal::note(const Monitor::Held& held, std::size_t order, const Op& op) {
+  if (const auto* create = std::get_if<CreateOp>(&op))
+    note(held, order, {.verb = "create", .path = create->path, .detail = details(*create)});
+  else if (const auto* remove = std::get_if<RemoveOp>(&op))
+    note(held, order, {.verb = "delete", .path = remove->path});
+  else if (const auto* set = std::get_if<SetOp>(&op))
+    note(held, order, {.verb = "set", .path = set->path, .detail = data_size_text(set->data)});
+}
+
+/// Carries out all operations, or none if one fails.
+Outcome<std::vector<OpResult>> Rehearsal::carry_out_all(const Monitor::Held& held,
+                                                        const std::vector<Op>& ops,
+                                                        const Stats& stats) {
+  auto& changes = state_(held).changes;
+  std::map<std::string, Change> before;
+  Outcome<std::vector<OpResult>> outcome;
+  for (const auto& op : ops) {
+    auto& result = outcome.value.emplace_back();
+    if (outcome.code != code::ok) {
+      result.code = code::runtime_inconsistency;
+      continue;
+    }
+    for (const auto& path : {path_of(op), std::string(parent_path(path_of(op)))})
+      before.emplace(path, changes[path]);
+    outcome.code = result.code = carry_out(held, op, stats);
+    if (std::holds_alternative<CreateOp>(op)) result.path = path_of(op);
+    if (std::holds_alternative<SetOp>(op)) result.stat = node_of(held, path_of(op), stats).value;
+  }
+  if (outcome.code != code::ok)
+    for (const auto& [path, change] : before) changes[path] = change;
+  return outcome;
+}
+
+/// Rehearses a transaction of one operation; `take` converts its result.
+template <class T>
+Pending<T> Rehearsal::rehearse(const Op& op, std::function<T(const OpResult&)> take) {
+  const auto all = start_multi({op});
+  return answer_later<T>(
+      [all, take = std::move(take)](const Monitor::Held& held) -> typename Answer<T>::Value {
+        const auto& outcome = (*all)(held);
+        if (!outcome) return std::nullopt;
+        return Outcome<T>{.code = outcome->code, .value = take(outcome->value.front())};
+      });
 }
 
 Pending<Created> Rehearsal::start_create(const CreateOp& op) {
-  const std::string parent(parent_path(op.path));
-  const auto node = inner().start_exists(op.path, Watch::none());
-  const auto above = inner().start_exists(parent, Watch::none());
-  const auto order = next_order();
-  return answer_later<Created>([this, op, parent, node, above, order](const Monitor::Held& held) {
-    Answer<Created>::Value answer;
-    if (!(*node)(held) || !(*above)(held)) return answer;
-    const auto at = after_rehearsed_writes(held, op.path, *(*node)(held));
-    const auto under = after_rehearsed_writes(held, parent, *(*above)(held));
-    answer.emplace();
-    answer->value.path = op.path;
-    if (under.code != code::ok)
-      answer->code = under.code;
-    else if (under.value.ephemeral_owner != 0)
-      answer->code = code::no_children_for_ephemerals;
-    else if ((at.code == code::ok || at.code == code::no_auth) && !op.sequential)
-      answer->code = code::node_exists;
-    else if (at.code != code::no_node && at.code != code::ok && at.code != code::no_auth)
-      answer->code = at.code;
-    else
-      apply(held, order, op);
-    return answer;
-  });
-}
-
-/// Answers a write to a node after reading the node; `carry_out` returns the write's code if the
-/// node exists. It gets a null Stat if that may not be read (since 3.9).
-template <class T>
-Pending<T> Rehearsal::write_node(
-    const std::string& path,
-    std::function<int(const Monitor::Held&, std::size_t order, const Stat*)> carry_out) {
-  const auto node = inner().start_exists(path, Watch::none());
-  const auto order = next_order();
-  return answer_later<T>([this, path, node, order, carry_out = std::move(carry_out)](
-                             const Monitor::Held& held) -> typename Answer<T>::Value {
-    if (!(*node)(held)) return std::nullopt;
-    const auto at = after_rehearsed_writes(held, path, *(*node)(held));
-    Outcome<T> outcome{.code = at.code};
-    if (at.code == code::ok || at.code == code::no_auth)
-      outcome.code = carry_out(held, order, at.code == code::ok ? &at.value : nullptr);
-    if constexpr (std::is_same_v<T, Stat>) outcome.value = at.value;
-    return outcome;
-  });
+  return rehearse<Created>(
+      op, [](const OpResult& result) { return Created{.path = result.path, .stat = {}}; });
 }
 
 Pending<Nothing> Rehearsal::start_remove(const RemoveOp& op) {
-  if (removes_root(op))
-    return answer_later<Nothing>(
-        [](const Monitor::Held&) { return Outcome<Nothing>{.code = code::bad_arguments}; });
-  return write_node<Nothing>(
-      op.path, [this, op](const Monitor::Held& held, std::size_t order, const Stat* stat) {
-        if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
-        if (stat && stat->num_children > 0) return code::not_empty;
-        apply(held, order, op);
-        return code::ok;
-      });
+  return rehearse<Nothing>(op, [](const OpResult& /*result*/) { return Nothing{}; });
 }
 
 Pending<Stat> Rehearsal::start_set(const SetOp& op) {
-  return write_node<Stat>(
-      op.path, [this, op](const Monitor::Held& held, std::size_t order, const Stat* stat) {
-        if (!matches(op.version, stat, &Stat::version)) return code::bad_version;
-        apply(held, order, op);
-        return code::ok;
-      });
+  return rehearse<Stat>(op, [](const OpResult& result) { return result.stat; });
 }
 
 Pending<Nothing> Rehearsal::start_set_acl(const std::string& path, const Acl& acl,
                                           std::int32_t version) {
-  return write_node<Nothing>(
-      path, [this, path, version, detail = acl_text(without_hashes(acl))](
-                const Monitor::Held& held, std::size_t order, const Stat* stat) {
-        if (!matches(version, stat, &Stat::aversion)) return code::bad_version;
+  const Stats stats{{path, inner().start_exists(path, Watch::none())}};
+  return answer_in_turn<Nothing>(
+      [this, path, version, stats, detail = acl_text(without_hashes(acl))](
+          const Monitor::Held& held, std::size_t order) -> Answer<Nothing>::Value {
+        if (!(*stats.at(path))(held)) return std::nullopt;
+        const auto node = node_of(held, path, stats);
+        if (!is_there(node)) return Outcome<Nothing>{.code = node.code};
+        if (!matches(version, node, &Stat::aversion))
+          return Outcome<Nothing>{.code = code::bad_version};
+        ++state_(held).changes[path].acl_sets;
         note(held, order, {.verb = "set the ACL of", .path = path, .detail = detail});
-        return code::ok;
+        return Outcome<Nothing>{};
       });
 }
 
 Pending<std::vector<OpResult>> Rehearsal::start_multi(const std::vector<Op>& ops) {
-  return answer_later<std::vector<OpResult>>(
-      [this, ops, order = next_order()](const Monitor::Held& held) {
-        Answer<std::vector<OpResult>>::Value answer;
-        answer.emplace();
-        for (const auto& op : ops) {
-          apply(held, order, op);
-          const auto* create = std::get_if<CreateOp>(&op);
-          answer->value.push_back(
-              {.code = code::ok, .path = create ? create->path : std::string(), .stat = {}});
+  return answer_in_turn<std::vector<OpResult>>(
+      [this, ops, stats = read(ops), missing = std::string()](
+          const Monitor::Held& held,
+          std::size_t order) mutable -> Answer<std::vector<OpResult>>::Value {
+        // Goes on where it ended, since it is called again whenever an answer arrives.
+        for (auto one = stats.lower_bound(missing); one != stats.end(); ++one) {
+          if ((*one->second)(held)) continue;
+          missing = one->first;
+          return std::nullopt;
         }
-        return answer;
+        auto outcome = carry_out_all(held, ops, stats);
+        if (outcome.code == code::ok)
+          for (const auto& op : ops) note(held, order, op);
+        return outcome;
       });
 }
 

@@ -321,7 +321,7 @@ std::string json_schema() {
   for (const auto& object : objects) definitions.set(object.name, schema_of_shapes(object.fields));
   // What a line of any command may be.
   auto lines = Json::array();
-  for (const auto* const name : {"Error", "Note", "Event", "Tally", "Written"})
+  for (const auto* const name : {"Error", "Note", "Question", "Event", "Tally", "Written"})
     lines.add(Json::object().set("$ref", fmt::format("#/$defs/{}", name)));
   for (const Command* command : all_commands())
     if (!command->json.empty()) {

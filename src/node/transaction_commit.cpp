@@ -47,31 +47,6 @@ std::size_t request_size(const Op& op) {
       op);
 }
 
-/// The code that an operation would have, found out without sending it.
-int rehearsed_code(Context& cx, const Op& op) {
-  const auto code_of = [&](const auto& pending) { return cx.client.await(pending, cx.stop).code; };
-  if (const auto* create = std::get_if<CreateOp>(&op))
-    return code_of(cx.client.start_create(*create));
-  if (const auto* remove = std::get_if<RemoveOp>(&op))
-    return code_of(cx.client.start_remove(*remove));
-  if (const auto* set = std::get_if<SetOp>(&op)) return code_of(cx.client.start_set(*set));
-  const auto& check = std::get<CheckOp>(op);
-  const auto node = cx.client.await(cx.client.start_exists(check.path, Watch::none()), cx.stop);
-  const bool differs = check.version != -1 && check.version != node.value.version;
-  return node.code == code::ok && differs ? code::bad_version : node.code;
-}
-
-Outcome<std::vector<OpResult>> rehearse(Context& cx, const std::vector<Op>& ops) {
-  cx.client.await_connection(path_of(ops.front()), cx.stop);
-  Outcome<std::vector<OpResult>> all;
-  all.value.resize(ops.size());
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    all.code = all.value[i].code = rehearsed_code(cx, ops[i]);
-    if (all.code != code::ok) break;
-  }
-  return all;
-}
-
 void print_result(Context& cx, const Op& op, const OpResult& result) {
   const auto& own_path = std::holds_alternative<CreateOp>(op) ? result.path : path_of(op);
   if (cx.out.json()) {
@@ -164,7 +139,7 @@ int commit(Context& cx, const std::vector<PlannedOp>& plan) {
     return status::ok;
   }
   const auto ops = mapped(plan, &PlannedOp::op);
-  const auto outcome = cx.rehearsal ? rehearse(cx, ops) : cx.client.try_multi(ops, cx.stop);
+  const auto outcome = cx.client.try_multi(ops, cx.stop);
   if (outcome.code == code::ok) {
     for (std::size_t i = 0; i < ops.size(); ++i) print_result(cx, ops[i], outcome.value[i]);
     return status::ok;

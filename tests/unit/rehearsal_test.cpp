@@ -85,6 +85,44 @@ TEST_F(RehearsalTest, LaterWritesSeeWhatEarlierOnesWouldHaveDone) {
   EXPECT_EQ(creation("/app"), code::ok);
 }
 
+TEST_F(RehearsalTest, LaterWritesSeeTheVersionsThatEarlierOnesWouldHaveMade) {
+  EXPECT_EQ(writing("/app", 0), code::ok);
+  EXPECT_EQ(writing("/app", 0), code::bad_version);
+  EXPECT_EQ(rehearsal.set({.path = "/app", .data = "y", .version = 1}, {}).version, 2);
+  EXPECT_EQ(creation("/new"), code::ok);
+  EXPECT_EQ(writing("/new", 1), code::bad_version);
+  EXPECT_EQ(removal("/new", 0), code::ok);
+  const auto sealing = [&](std::int32_t version) {
+    return rehearsal.await(rehearsal.start_set_acl("/app", open_acl(), version), {}).code;
+  };
+  EXPECT_EQ(sealing(0), code::ok);
+  EXPECT_EQ(sealing(0), code::bad_version);
+}
+
+TEST_F(RehearsalTest, AWriteSeesTheEarlierOnesEvenIfItsAnswerIsLookedAtFirst) {
+  const auto first = rehearsal.start_multi(
+      {CreateOp{.path = "/t", .data = {}}, CreateOp{.path = "/t/a", .data = {}}});
+  const auto second = rehearsal.start_create({.path = "/t/a/b", .data = {}});
+  EXPECT_EQ(rehearsal.await(second, {}).code, code::ok);
+  EXPECT_EQ(rehearsal.await(first, {}).code, code::ok);
+  EXPECT_THAT(notes, ElementsAre("create /t", "create /t/a", "create /t/a/b"));
+}
+
+TEST_F(RehearsalTest, OfATransactionThatWouldFailNothingIsNotedOrSeen) {
+  const auto outcome =
+      rehearsal.try_multi({SetOp{.path = "/app", .data = "x"}, RemoveOp{.path = "/app/a"},
+                           CheckOp{.path = "/none"}, CreateOp{.path = "/t", .data = {}}},
+                          {});
+  EXPECT_EQ(outcome.code, code::no_node);
+  std::vector<int> codes;
+  for (const auto& result : outcome.value) codes.push_back(result.code);
+  EXPECT_THAT(codes, ElementsAre(code::ok, code::ok, code::no_node, code::runtime_inconsistency));
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(writing("/app", 0), code::ok);
+  EXPECT_EQ(removal("/app/a"), code::ok);
+  EXPECT_EQ(creation("/t/x"), code::no_node);
+}
+
 TEST_F(RehearsalTest, ATransactionIsNotedOperationByOperation) {
   const auto results =
       rehearsal.multi({CreateOp{.path = "/t", .data = {}}, RemoveOp{.path = "/app/a"}}, {});
