@@ -95,8 +95,8 @@ bool follow(Context& cx, const Args& a, ChangeStream& stream, Progress& progress
             const std::stop_token& stop) {
   const auto present = stream.begin(stop);
   warn(cx, stream);
-  announce(cx, a);
   if (!a.program) cx.allow_move();
+  announce(cx, a);  // who has read it may press Ctrl-Z
   bool more = !a.initial || print(cx, a, present, progress);
   while (more && !once) {
     const auto changes = stream.next(stop);

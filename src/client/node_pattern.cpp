@@ -6,8 +6,8 @@
 #include "client/work_limits.h"
 
 #include <algorithm>
+#include <clocale>
 #include <fnmatch.h>
-#include <locale.h>
 #include <optional>
 
 namespace zksh {
