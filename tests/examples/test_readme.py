@@ -50,7 +50,9 @@ class Session(unittest.TestCase):
             shown = terminal.finish().decode()
         shown = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:29292", shown)
         shown = re.sub(r"\d\d:\d\d:\d\d (?=changed)", "14:06:22 ", shown)
-        self.assertEqual([line for line in plain(shown) if line][:len([w for w in wanted if w])],
+        # On a busy machine it may have to wait, and says so.
+        lines = [line for line in plain(shown) if line and not line.startswith("waiting for ")]
+        self.assertEqual(lines[:len([w for w in wanted if w])],
                          [line for line in wanted if line])
 
 

@@ -26,7 +26,7 @@ from zksh import ZKSH  # noqa: E402
 
 WARM = 10  # rounds, with one of each fault, until everything that stays allocated is there
 GROWTH = 4 << 10  # KiB of memory that a run may add after that, for the history and heap fragmentation
-SESSION = 20  # seconds, of which a server needs some to start again
+SESSION = 40  # seconds, of which a server of a busy machine needs some to start again
 
 
 def counted(pid):
@@ -71,9 +71,9 @@ class Life:
             begin = len(self.terminal.bytes)
             self.proxy.block()
             with Znodes(self.server.address) as znodes:
-                znodes.await_children("/life/l", 0, 60)
+                znodes.await_children("/life/l", 0, 120)
             self.proxy.cut()
-            self.terminal.read_until(rb"(?i)session[^\n]*(expired|over|new)", begin, 60)
+            self.terminal.read_until(rb"(?i)session[^\n]*(expired|over|new)", begin, 120)
 
     def round(self, kind):
         self.number += 1

@@ -45,7 +45,7 @@ class FrozenLinks(EnsembleCase):
 
     def test_a_link_frozen_for_a_moment(self):
         """Costs nobody the lock."""
-        self.hold("moment", self.follower.address, 10, "plain", seconds=3)
+        self.hold("moment", self.follower.address, 30, "plain", seconds=3)
         self.contend("moment", self.leader.address)
         link = self.block()
         time.sleep(1)  # the length of the fault
@@ -56,9 +56,9 @@ class FrozenLinks(EnsembleCase):
 
     def test_a_server_that_says_nothing(self):
         """A session that knows another server is there before its lock is in danger. Which of them has which
-        session is not for the test to choose. The shortest leaves a busy machine a second for that."""
+        session is not for the test to choose. The shortest leaves a busy machine two seconds for that."""
         servers = (self.follower, self.other)
-        sessions = (12, 16, 20)
+        sessions = (20, 26, 32)
         holders = [f"silent-{session}#old" for session in sessions]
         for session in sessions:
             self.hold(f"silent-{session}", ",".join(server.address for server in servers), session, "plain")

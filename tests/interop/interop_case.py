@@ -14,7 +14,7 @@ from znodes import Znodes  # noqa: E402
 from zksh import ZKSH  # noqa: E402
 
 PROGRAMS = os.path.join(os.path.dirname(ZKSH), "tests", "peers")
-DEADLINE = 60.0
+DEADLINE = 200.0  # seconds; some wait for four times as long, and the whole test may take 900
 HOLD_US = 150  # long enough that two holders are seen, short enough for thousands of turns
 ROUNDS = 260  # of each contender
 
@@ -162,3 +162,8 @@ class InteropTest(unittest.TestCase):
             if len(parts) == 1 or changes(turns) > len(turns) // 20:
                 return turns
         self.fail("hardly any contention in five contests")
+
+    def assert_some_contest(self, shows, *parts, **how):
+        """`shows` is true of the turns of one of five contests: on a busy machine programs may come one after the
+        other."""
+        self.assertTrue(any(shows(self.contest(*parts, **how)) for _ in range(5)))

@@ -127,7 +127,7 @@ class OneFile(unittest.TestCase):
                 child.expect("Created /n")
                 child.expect(r"\(CONNECTED\) 1\] ")
                 child.send("get /zook\t")
-                child.expect("eeper/")
+                child.expect("eeper")
                 child.send("\x15get /n\r")
                 child.expect(r"\noe\r")
                 child.expect(r"\(CONNECTED\) 2\] ")

@@ -55,12 +55,12 @@ TABLE = """
 0   addauth digest user1:12345
 0   whoami
 0   config
-0   4lw ruok
-0   health
-0   wchc
-0   latency -n 1
-0   top -n 1 -i 100ms
-0   who /a
+0   4lw -t 20s ruok
+0   health -t 20s
+0   wchc -t 20s
+0   latency -t 20s -n 1
+0   top -t 20s -n 1 -i 100ms
+0   who -t 20s /a
 0   history
 0   dump /a
 0   diff /a /a
@@ -124,9 +124,9 @@ TABLE = """
 2   getAllChildrenNumber
 2   reconfig
 2   redo abc
-1   who 0x5
-1   health --deep
-1   latency -n 1 -w --path /none
+1   who -t 20s 0x5
+1   health -t 20s --deep
+1   latency -t 20s -n 1 -w --path /none
 2   latency -n 0
 2   top -n 0
 2   top -i 1ms

@@ -303,7 +303,7 @@ class HostileTree(ServerTest):
             shell.read_until(rb"0-ready> ")
             self.enter(shell, "sync /", rb"1-ready> ")  # completion asks no server before there is a session
             shell.type("get /rtl\t")
-            shell.read_until(rb"\$'/rtl\\u202etxt/")
+            shell.read_until(rb"\$'/rtl\\u202etxt")
             shell.type("\x15get /\t\t")
             shell.read_until(rb"\\u2066iso\\u2069late")
             shell.type("\x15")

@@ -86,9 +86,18 @@ class ShellTest(ServerTest):
 
     @staticmethod
     def wait_running(screen):
-        """Nothing shows that a command runs but the cursor below its line, and the terminal's own echo: a key
-        that comes before belongs to the line editor still."""
-        screen.wait_for(lambda s: s.cursor()[0] == 0 and s.echoes())
+        """Nothing shows that a command runs but the cursor below its line, or the notice that stands there once it has
+        waited for a second, and the terminal's own echo: a key that comes before belongs to the line editor still."""
+        screen.wait_for(lambda s: (s.cursor()[0] == 0 or s.lines()[-1].startswith("waiting for ")) and s.echoes())
+
+    @staticmethod
+    def wait_continued(screen, zksh):
+        """After `fg` in the screen's shell: that has given the terminal away, and zksh is stopped no more."""
+        def is_continued(_):
+            with open(f"/proc/{zksh}/stat", encoding="ascii", errors="replace") as stat:
+                state, _, _, _, _, foreground = stat.read().rpartition(")")[2].split()[:6]
+            return state != "T" and int(foreground) != screen.pid()
+        screen.wait_for(is_continued)
 
     def wait_watched(self, path):
         """A command waits for news of the node: the server has its watch."""

@@ -130,13 +130,13 @@ class CommandOutput(OutputTest):
         self.assertEqual(len(self.run_line(screen, "locks --watch / | head -1", 1)), 1)
 
     def test_a_stopped_program_stops_zksh(self):
-        screen, _ = self.start_below_sh(job_control=True)
+        screen, zksh = self.start_below_sh(job_control=True)
         screen.type("pwd | { cat; exec tail -f /dev/null; }\n")
         screen.wait_for(lambda s: s.lines()[-1] == "/")
         screen.keys("C-z")
         self.wait_shell(screen)
         screen.type("fg\n")
-        screen.wait_for(lambda s: s.lines()[-1] != "$" and s.lines()[-1] != "$ fg")
+        self.wait_continued(screen, zksh)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)
 

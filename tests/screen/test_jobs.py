@@ -121,14 +121,14 @@ class Stop(ShellTest):
         self.wait_prompt(screen, 1, typed="get /typed")
 
     def test_one_with_a_program_is_not_moved(self):
-        screen, _ = self.start_below_sh(job_control=True)
+        screen, zksh = self.start_below_sh(job_control=True)
         screen.type("watch -x true /a\n")
         screen.wait_for("watching /a")
         screen.keys("C-z")
         screen.wait_for("zksh is stopped together with its command, which may need the terminal;")
         self.wait_shell(screen)
         screen.type("fg\n")
-        self.wait_running(screen)
+        self.wait_continued(screen, zksh)
         screen.keys("C-c")
         self.wait_prompt(screen, 1)
 
@@ -174,6 +174,7 @@ class Jobs(ShellTest):
         screen.wait_for(question)
         screen.type("n\n")
         screen.wait_for(lambda s: s.lines()[-1].startswith("[zk: ") and " 4 locked /l" in s.lines()[-1])
+        self.wait_watched("/n")
         screen.type("set /n y\n")
         screen.wait_for("changed  /n")
         self.assertTrue([line for line in screen.lines() if line.startswith("[1] ") and "changed  /n" in line])
@@ -288,7 +289,7 @@ class Timing(ShellTest):
         self.assertEqual(self.run_line(screen, "timing on", 0), [])
         shown = self.run_line(screen, "ls /", 1)
         self.assertEqual(shown[0], "[]")
-        self.assertRegex(shown[1], r"^time: [\d.]+[mu]s$")
+        self.assertRegex(shown[1], r"^time: [\d.]+[mu]?s$")
         self.assertEqual(self.run_line(screen, "timing off", 2), [])
         self.assertEqual(self.run_line(screen, "ls /", 3), ["[]"])
 

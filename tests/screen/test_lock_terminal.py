@@ -189,6 +189,17 @@ class LockTerminal(ShellTest):
         self.assertEqual(1, len([line for line in screen.lines() if line.startswith("released /l")]))
         self.wait_nodes(0)
 
+    def test_behind_the_prompt_it_does_not_get_the_terminal(self):
+        screen = self.in_shell(f"{shlex.quote(ZKSH)} -s {self.connect}")
+        self.wait_prompt(screen, 0)
+        screen.type("lock -q /l -- sh -c 'cat < /dev/tty' &\n")
+        screen.wait_for("is stopped, as a program that wants the terminal is in the background")
+        screen.type("ls /\n")
+        self.wait_prompt(screen, "2 locked /l")
+        screen.type("unlock /l\n")
+        self.wait_nodes(0)
+        self.assertNotIn("Stopped", screen.text())
+
     def test_behind_the_prompt(self):
         screen = self.start()
         screen.type("lock -q /l -- sleep 1000 &\n")

@@ -130,7 +130,7 @@ class LiveLocks(ShellTest):
         self.wait_prompt(screen, 1)
         names = [line.split()[0] for line in screen.lines() if line.startswith(("acquire,", "handoff "))]
         self.assertEqual(names, ["handoff", "acquire,"] * 2)
-        screen.type("health\n")
+        screen.type("health -t 30s\n")
         self.wait_prompt(screen, 2)
         self.assertRegex(screen.text(), r"(?m)^server +role +behind .* state$")
 

@@ -77,6 +77,7 @@ class Questions(ShellTest):
             self.znodes.create(self.root + "/gone" + name)
         screen = self.start()
         self.run_line(screen, "watch /w &", 0)
+        self.wait_watched("/w")
         question = "Delete them? [y/N]"
         screen.type("deleteall /gone\n")
         screen.wait_for(lambda s: s.lines()[-1].endswith(question))
@@ -98,6 +99,7 @@ class Questions(ShellTest):
         self.znodes.create(self.root + "/w")
         screen = self.start()
         self.run_line(screen, "watch /w &", 0)
+        self.wait_watched("/w")
         screen.type("addauth digest ann\n")
         self.asked(screen)
         screen.type("sec")

@@ -50,7 +50,8 @@ class WatchAtThePrompt(ShellTest):
 
     def watch_beside_lock(self, holder, recipe, watched, first):
         screen = self.start(width=200)
-        lines = {"get": f"get -w {watched}\n", "lock": f"lock -w 3 --recipe {recipe} /l &\n"}
+        limit = 3 if first == "get" else 8  # it has to be in the queue before that
+        lines = {"get": f"get -w {watched}\n", "lock": f"lock -w {limit} --recipe {recipe} /l &\n"}
         screen.type(lines.pop(first))
         if first == "get":
             self.wait_prompt(screen, 1)

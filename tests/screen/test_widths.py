@@ -14,8 +14,8 @@ class Widths(ShellTest):
                          ["the nodes below /a were not copied", "(`cp -r` copies them, too)"])
 
     def test_health_leaves_columns_out_and_breaks_between_words(self):
-        wide = self.run_line(self.start(width=200), "health", 0)
-        narrow = self.run_line(self.start(width=40), "health", 0)[1:]  # the typed line has two rows
+        wide = self.run_line(self.start(width=200), "health -t 30s", 0)
+        narrow = self.run_line(self.start(width=40), "health -t 30s", 0)[1:]  # the typed line has two rows
         self.assertEqual(wide[0].split(), ["server", "id", "role", "zxid", "behind", "conns", "pending", "avg/max",
                                            "ms", "version", "state"])
         self.assertEqual([line.split() for line in narrow[:2]],

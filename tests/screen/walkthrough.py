@@ -20,6 +20,7 @@ PROMPT = re.compile(r"(\[zk: [^\]]*\]|\$) (?!Killed$)(.+)$")
 # never compared.
 NEWS = re.compile(r"\d\d:\d\d:\d\d (?:connection lost \(|session expired; |reconnected to |new session 0x)|"
                   r"suspended /\S+: no server answers; |resumed /\S+: still held$|"
+                  r"waiting for \S+, \S+ \(Ctrl-C ends\)$|"
                   r"/\S+: [^:]*: SIG\w+ to pid ")
 KEY = re.compile(r"\^([A-Z])$")
 KINDS = [
@@ -35,7 +36,7 @@ KINDS = [
     ("user", r"\buser=([^ ]+)"),
     ("user", r"\b(\w+)(?=@)"),
     ("token", r"\btoken=(\d+)"),
-    ("", r"\b(\d+(?:\.\d+)? ?(?:s|ms|us|min))\b"),  # times are free
+    ("", r"\b(\d+m\d\ds|\d+(?:\.\d+)? ?(?:s|ms|us|min))\b"),  # times are free
     ("", r"\bzksh[ /](\d+\.\d+\.\d+)\b"),
     ("", r"(?<=  )(\d+(?:\.\d+)?)(?=  |$)"),  # what is counted in a table, behind its name
 ]

@@ -3,6 +3,7 @@ import os
 import re
 import signal
 import sys
+import threading
 
 from session_case import SessionTest
 from running_processes import is_running
@@ -36,6 +37,17 @@ class LockTest(SessionTest):
 
     def run_lock(self, *arguments, options=(), path="/l", **how):
         return self.run_zksh(*options, "lock", path, *arguments, **how)
+
+    def run_brief(self, *words, **how):
+        """As run_zksh, of one that is not to wait for a lock, or not for long: it has a few seconds to connect, which a
+        busy machine may exceed."""
+        results = []
+
+        def is_connected():
+            results.append(self.run_zksh(*words, **how))
+            return results[-1][0] != 3
+        self.wait_until(is_connected)
+        return results[-1]
 
     def nodes(self, path="/l"):
         """The contenders' nodes."""
@@ -80,13 +92,18 @@ class LockTest(SessionTest):
         """A line of its stdout, or of that of its program."""
         return process.stdout.readline().decode().rstrip("\n")
 
-    def wait_said(self, process, text):
-        """Reads stderr until a line has the text in it; returns what was read."""
+    def wait_said(self, process, text, limit=300):
+        """Reads stderr until a line has the text in it; returns what was read. The process is killed after `limit`."""
         said = b""
-        while text.encode() not in said:
-            line = process.stderr.readline()
-            self.assertTrue(line, f"ended without {text!r}: {said.decode()}")
-            said += line
+        killer = threading.Timer(limit, process.kill)
+        killer.start()
+        try:
+            while text.encode() not in said:
+                line = process.stderr.readline()
+                self.assertTrue(line, f"ended, or was killed, without {text!r}: {said.decode()}")
+                said += line
+        finally:
+            killer.cancel()
         return said.decode()
 
     def kill_at_end(self, pid):
@@ -103,7 +120,7 @@ class LossTest(LockTest):
     another contender writes the time once, as soon as it holds the lock.
     """
 
-    def start_holder(self, *arguments, options=("-t", "4000"), **how):
+    def start_holder(self, *arguments, options=("-t", "10000"), **how):
         """zksh, with a program that writes stamps; and that program's pid."""
         holder = self.lock(*arguments, "--", *PYTHON, "-c", STAMPS, self.file("holder"),
                            options=options, **how)
@@ -111,11 +128,15 @@ class LossTest(LockTest):
         self.wait_stamps("holder")
         return holder, program
 
-    def start_contender(self):
-        self.wait_contenders(1)
-        contender = self.lock("--", *PYTHON, "-c", STAMP, self.file("contender"))
-        self.wait_contenders(2)
+    def start_contender(self, number=""):
+        """`number`: of the lock, where there are several; also in the names of its files."""
+        path = f"/l{number}"
+        self.wait_contenders(1, path)
+        # Its session outlasts the holder's, whatever becomes of the server.
+        contender = self.lock("--", *PYTHON, "-c", STAMP, self.file(f"contender{number}"), path=path,
+                              options=["-t", "60000"])
+        self.wait_contenders(2, path)
         return contender
 
-    def assert_no_overlap(self):
-        self.assertLess(self.stamps("holder")[-1], self.stamps("contender")[0])
+    def assert_no_overlap(self, number=""):
+        self.assertLess(self.stamps(f"holder{number}")[-1], self.stamps(f"contender{number}")[0])

@@ -62,6 +62,18 @@ class SessionTest(ServerTest):
         out, err = process.communicate(text, timeout=timeout)
         return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
 
+    def run_whole(self, *arguments, **how):
+        """Stdout, once the servers have answered all that is asked in time; those of a busy machine may be late, which
+        is said on stderr."""
+        results = []
+
+        def is_whole():
+            results.append(self.run_zksh(*arguments, **how))
+            self.assertEqual(results[-1][0], 0, results[-1])
+            return not results[-1][2]
+        wait_until(is_whole, 60, lambda: results[-1])
+        return results[-1][1]
+
     def script(self, *lines, name="script"):
         return self.file(name, "".join(line + "\n" for line in lines), 0o700)
 

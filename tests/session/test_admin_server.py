@@ -19,6 +19,7 @@ EPHEMERAL = 1
 # Debian's server lacks it on its class path, and so runs without an AdminServer.
 SERVLET_API = "/usr/share/java/servlet-api.jar"
 WORDS = "conf cons crst dirs dump envi gtmk icfg isro mntr ruok srst srvr stat wchc wchp wchs".split()
+LONG = ("-t", "20s")  # an answer may take long on a busy machine
 
 
 def run(server, *words, admin="off"):
@@ -72,7 +73,7 @@ class Versions:
                 for znodes in (one, other):
                     znodes.create("/mine", b"", EPHEMERAL)
                     znodes.exists("/mine", True)
-                told = self.masked(self.ask("4lw", word)).splitlines()
+                told = self.masked(self.ask("4lw", *LONG, word)).splitlines()
                 expected = self.masked(four_letter_word(self.open.port, word)).splitlines()
                 if word == "icfg":
                     self.assertIn("admin.enableServer=true", told)
@@ -94,28 +95,29 @@ class Versions:
         with Znodes(self.server.address) as znodes:
             znodes.create("/mine", b"", EPHEMERAL)
             znodes.exists("/mine", True)
-            found = json.loads(self.ask("who", "-o", "json", "/mine"))
+            found = json.loads(self.ask("who", *LONG, "-o", "json", "/mine"))
             self.assertTrue(found["ownerSession"]["alive"])
             self.assertEqual(found["ownerSession"]["server"], self.server.address)
             self.assertRegex(found["ownerSession"]["client"], r"^127[.]0[.]0[.]1:\d+$")
             self.assertEqual((found["ownerSession"]["ephemerals"], len(found["watchers"])), (["/mine"], 1))
-            watches = json.loads(self.ask("wchc", "-o", "json"))
-            self.assertEqual((watches["session"], watches["paths"]), (found["ownerSession"]["session"], ["/mine"]))
-            self.assertEqual(self.ask("wchc", "-p", "-o", "plain"), f"/mine\t{found['ownerSession']['session']}\n")
-            self.assertIn("(client 127.0.0.1:", self.ask("stat", "-h", "/mine"))
-            found = json.loads(self.ask("who", "-o", "json", "0x5", status=1))
+            watches = json.loads(self.ask("wchc", *LONG, "-o", "json"))
+            session = found["ownerSession"]["session"]
+            self.assertEqual((watches["session"], watches["paths"]), (session, ["/mine"]))
+            self.assertEqual(self.ask("wchc", *LONG, "-p", "-o", "plain"), f"/mine\t{session}\n")
+            wait_until(lambda: "(client 127.0.0.1:" in self.ask("stat", "-h", "/mine"))  # it does not wait long
+            found = json.loads(self.ask("who", *LONG, "-o", "json", "0x5", status=1))
             self.assertIs(found["alive"], False)
 
     def test_words_of_its_own(self):
-        found = json.loads(self.ask("4lw", "-o", "json", "last_snapshot"))
+        found = json.loads(self.ask("4lw", *LONG, "-o", "json", "last_snapshot"))
         self.assertEqual({"zxid", "timestamp"}, {*found["fields"]})
-        self.assertRegex(self.ask("4lw", "last_snapshot"), r"^zxid=[0-9a-fx]+\ntimestamp=\d+\n$")
-        status, out, err, _ = run(self.server.address, "4lw", "leader", admin=self.admin)
+        self.assertRegex(self.ask("4lw", *LONG, "last_snapshot"), r"^zxid=[0-9a-fx]+\ntimestamp=\d+\n$")
+        status, out, err, _ = run(self.server.address, "4lw", *LONG, "leader", admin=self.admin)
         self.assertEqual((3, ""), (status, out))
         self.assertIn("it says: server is not initialized", err)
 
     def test_health(self):
-        found = json.loads(self.ask("health", "-o", "json"))
+        found = json.loads(self.ask("health", *LONG, "-o", "json"))
         self.assertEqual((found["verdict"], found["notes"]), ("healthy", []))
         self.assertIsNotNone(found["members"][0]["openFiles"])
 
@@ -124,9 +126,15 @@ class Versions:
             znodes.create("/l")
             znodes.create("/l/x-lock-0000000000", b"me", EPHEMERAL)
             other.exists("/l/x-lock-0000000000", True)
-            (holder,) = json.loads(self.ask("locks", "-o", "json", "--watchers", "/l"))["contenders"]
-            self.assertRegex(holder["client"], r"^127[.]0[.]0[.]1:\d+$")
-            self.assertEqual((holder["sessionAlive"], holder["otherWatchers"]), (True, 1))
+
+            def is_told():
+                """It does not wait long for the server's words."""
+                told.append(run(self.server.address, "locks", "-o", "json", "--watchers", "/l", admin=self.admin)[:3])
+                (holder,) = json.loads(told[-1][1])["contenders"]
+                return (told[-1][2] == "" and re.match(r"127[.]0[.]0[.]1:\d+$", holder["client"] or "") and
+                        (holder["sessionAlive"], holder["otherWatchers"]) == (True, 1))
+            told = []
+            wait_until(is_told, said=lambda: told[-1])
             znodes.delete("/l/x-lock-0000000000")
             znodes.delete("/l")
 
@@ -148,28 +156,29 @@ class Versions:
                 admin = ",".join(f"127.0.0.1:{port}" for port in ports)
 
                 def is_well():
-                    status, out, err, _ = run(ensemble.connect_string, "health", "-o", "json", admin=admin)
+                    status, out, err, _ = run(ensemble.connect_string, "health", *LONG, "-o", "json", admin=admin)
                     found = json.loads(out) if status == 0 else {}
                     seen.append((status, err, *map(found.get, ("voters", "syncedFollowers", "notes")),
                                  [member["serverId"] for member in found.get("members", [])]))
                     return seen[-1] == (0, "", 3, 2, [], [1, 2, 3])
                 seen = []
-                wait_until(is_well, said=lambda: seen[-1])  # an AdminServer starts late, and may be slow
+                wait_until(is_well, 90, said=lambda: seen[-1])  # an AdminServer starts late, and may be slow
                 follower = next(m for m in ensemble.servers if m.mode() == "follower")
                 with Znodes(follower.address) as znodes:
                     znodes.create("/mine", b"", EPHEMERAL)
-                    found = json.loads(run(ensemble.connect_string, "who", "-o", "json", "/mine", admin=admin)[1])
+                    _, out, _, _ = run(ensemble.connect_string, "who", *LONG, "-o", "json", "/mine", admin=admin)
+                    found = json.loads(out)
                     self.assertEqual((found["ownerSession"]["alive"], found["ownerSession"]["server"]), (True, follower.address))
                 leader = next(m for m in ensemble.servers if m.mode() == "leader")
                 port = ports[follower.number - 1]
-                _, out, _, _ = run(follower.address, "4lw", "-o", "json", "leader", follower.address, admin=port)
+                _, out, _, _ = run(follower.address, "4lw", *LONG, "-o", "json", "leader", follower.address, admin=port)
                 fields = json.loads(out)["fields"]
                 self.assertEqual((leader.number, "false"), (fields["leader_id"], fields["is_leader"]))
-                _, out, _, _ = run(follower.address, "4lw", "voting_view", follower.address, admin=port)
+                _, out, _, _ = run(follower.address, "4lw", *LONG, "voting_view", follower.address, admin=port)
                 self.assertEqual(["server.1", "server.2", "server.3"], [line.partition("=")[0] for line in out.splitlines()])
                 # One that the leader would have to say is gone.
                 port = ports[follower.number - 1]
-                found = json.loads(run(follower.address, "who", "-o", "json", "0x5", admin=port)[1])
+                found = json.loads(run(follower.address, "who", *LONG, "-o", "json", "0x5", admin=port)[1])
                 self.assertIsNone(found["alive"])
 
 
@@ -203,11 +212,11 @@ REFUSAL = "mntr is not executed because it is not in the whitelist.\n"
 class NoAdminServer(unittest.TestCase):
     """A server that refuses mntr, and what stands where its AdminServer would."""
 
-    def ask(self, serve, *words, server=sends(REFUSAL), limit=60):
+    def ask(self, serve, server=sends(REFUSAL), patience="20s", limit=60):
         self.requests = []
         with web_server(server) as words_server, web_server(serve, self.requests) as web:
             self.web = web
-            status, out, err, seconds = run(words_server.address, *(words or ("4lw", "mntr", words_server.address)),
+            status, out, err, seconds = run(words_server.address, "4lw", "-t", patience, "mntr", words_server.address,
                                             admin=web.address.partition(":")[2])
             self.assertLess(seconds, limit)
             self.remedy = (f"{words_server.address}: mntr is not in its 4lw.commands.whitelist; to allow it, add mntr to "
@@ -260,14 +269,15 @@ class NoAdminServer(unittest.TestCase):
 
     def test_one_that_does_not_answer(self):
         self.assert_untold(lambda connection: connection.stay(),
-                           "it accepts connections, but did not answer in time (frozen or overloaded)", limit=10)
+                           "it accepts connections, but did not answer in time (frozen or overloaded)",
+                           patience="3s", limit=10)
 
     def test_an_answer_without_end(self):
         def drip(connection):
             sends("HTTP/1.1 200 OK\r\n\r\n{")(connection)
             while not readable(connection.link, 0.1):
                 connection.send(b" ")
-        status, out, err = self.ask(drip, limit=10)
+        status, out, err = self.ask(drip, patience="3s", limit=10)
         self.assertEqual((status, out), (1, ""))
         self.assertRegex(err, r"its answer was incomplete after the time limit \([0-9]+ bytes\)")
 
@@ -285,10 +295,10 @@ class NoAdminServer(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]
         with web_server(sends(REFUSAL)) as server:
-            status, out, err, _ = run(server.address, "4lw", "mntr", admin=port)
+            status, out, err, _ = run(server.address, "4lw", *LONG, "mntr", admin=port)
             self.assertEqual((status, out), (1, ""))
             self.assertIn(f"(127.0.0.1:{port}: Connection refused; --admin-server sets its address)", err)
-            status, _, err, _ = run(server.address, "4lw", "mntr", admin="off")
+            status, _, err, _ = run(server.address, "4lw", *LONG, "mntr", admin="off")
             self.assertNotIn("AdminServer", err)
 
     def test_where_it_is_said_to_be(self):

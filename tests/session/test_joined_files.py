@@ -5,8 +5,8 @@ import pathlib
 import shutil
 import unittest
 
-from server import Server, four_letter_word, free_port, judged_release
 from session_case import SessionTest
+from server import Server, four_letter_word, free_port, judged_release
 from txnlog_files import create, log, node, set_data, snapshot
 from waiting import wait_until
 

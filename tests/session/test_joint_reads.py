@@ -24,6 +24,7 @@ class JointReads(SessionTest):
         writing = threading.Thread(target=write)
         writing.start()
         try:
+            self.wait_until(lambda: self.znodes.version(self.root + "/a") > 20)
             seen, apart = set(), 0
             lines = "multi 'get /a' 'get /b'; get /a; get /b; " * 200
             status, out, err = self.run_zksh("-c", lines)

@@ -193,7 +193,8 @@ class Schema(JsonTest):
         self.run_command("-c", "create /p x; create -e /e y; setAcl /p world:anyone:ra; multi 'create /m a' 'set /m b'; lock /l; unlock --all; get /none")
         self.run_command("create", "/none/x", "y")
         data = self.server.directory + "/data"
-        for words in (["-d", "--errors"], ["--by", "session", "-n", "1"], ["--by", "path:1", "-n", "1"], ["--locks"], ["--check"]):
+        for words in (["-d", "--errors"], ["--by", "session"], ["--by", "session", "-n", "1"], ["--by", "path:1", "-n", "1"],
+                      ["--locks"], ["--check"]):
             lines = self.run_command("-o", "json", "txns", "--in", data, *words).stdout.splitlines()
             self.assertTrue(lines, words)
             for line in lines:
@@ -291,11 +292,14 @@ class Schema(JsonTest):
         self.assertFalse(validator.is_valid({"something": "else"}))
 
     def test_the_servers_of_a_sandbox(self):
-        run = run_zksh("--sandbox", "-o", "json", "-c", "sandbox; sandbox freeze 1", env=environment(self.directory))
-        self.assertEqual(run.returncode, 0, run.stderr)
-        for line in run.stdout.splitlines():
-            self.check(line, "sandbox")
-        self.assertEqual([json.loads(line)["state"] for line in run.stdout.splitlines()], ["serving", "frozen"])
+        def state_after(line):
+            run = run_zksh("--sandbox", "-o", "json", "-c", line, env=environment(self.directory))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            (server,) = run.stdout.splitlines()
+            self.check(server, "sandbox")
+            return json.loads(server)["state"]
+        self.wait_until(lambda: state_after("sandbox") == "serving")  # "starting": it did not answer soon
+        self.assertEqual(state_after("sandbox freeze 1"), "frozen")
 
     def test_the_tally_of_pipe(self):
         run = self.run_command("--pipe", input="create /a\nget /nope\n")
@@ -326,6 +330,7 @@ class Schema(JsonTest):
             self.check(line, "create")
         self.check(question, "Question")
         asked = json.loads(question)
+        jsonschema.Draft202012Validator(self.schema).validate(asked)
         self.assertEqual((asked["question"], asked["command"]), ("/q: 2 nodes. Delete them? [y/N] ", "deleteall"))
         self.check(refusal, "Error")
         self.assertEqual((json.loads(refusal)["error"], json.loads(refusal)["path"]), ("nothing was deleted", "/q"))

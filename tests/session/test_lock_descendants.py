@@ -34,37 +34,40 @@ def comm(pid):
 
 
 class Family(LossTest):
-    def start_family(self, script, *options):
-        """zksh; its watchdog; and the process id of the job."""
-        job = shlex.join([*PYTHON, "-c", STAMPS.replace("'", '"'), self.file("holder")])
-        for name in ("holder", "contender"):
-            if os.path.exists(self.file(name)):
-                os.unlink(self.file(name))
-        self.file("job", "exec " + job)
-        holder = self.lock("--grace", "200ms", *options, "--", "sh", "-c",
-                           script.replace("JOB", "sh " + self.file("job")), options=["-t", "2000"])
+    def start_family(self, script, *options, number=""):
+        """zksh; its watchdog; and the process id of the job. `number`: as of start_contender."""
+        stamps, file = f"holder{number}", self.file(f"job{number}")
+        if os.path.exists(self.file(stamps)):
+            os.unlink(self.file(stamps))
+        self.file(f"job{number}", "exec " + shlex.join([*PYTHON, "-c", STAMPS.replace("'", '"'), self.file(stamps)]))
+        holder = self.lock("--grace", "200ms", *options, "--", "sh", "-c", script.replace("JOB", "sh " + file),
+                           path=f"/l{number}", options=["-t", "8000"])
         pid = int(self.line(holder))
         self.kill_at_end(pid)
-        self.wait_stamps("holder")
+        self.wait_stamps(stamps)
         (watchdog,) = children(holder.pid)
         return holder, watchdog, pid
 
     def each(self, act, names=FAMILIES, status=None):
-        """Whatever is done to zksh and its watchdog, the next holder begins after the job's last stamp."""
-        for name in names:
+        """Whatever is done to zksh and its watchdog, the next holder begins after the job's last stamp. Each family has
+        a lock of its own, so that sessions expire at the same time."""
+        struck = []
+        for number, name in enumerate(names):
+            holder, watchdog, job = self.start_family(FAMILIES[name], number=number)
+            contender = self.start_contender(number)
+            act(holder, watchdog)
+            struck.append((name, holder, watchdog, job, contender))
+        for number, (name, holder, watchdog, job, contender) in enumerate(struck):
             with self.subTest(name):
-                holder, watchdog, job = self.start_family(FAMILIES[name])
-                contender = self.start_contender()
-                act(holder, watchdog)
                 self.assert_ends(contender, 0)
                 self.assertFalse(is_running(job))
-                self.assert_no_overlap()
+                self.assert_no_overlap(number)
                 holder.send_signal(signal.SIGCONT)
                 holder.communicate(timeout=60)
                 if status is not None:
                     self.assertEqual(holder.returncode, status)
                 self.assertFalse(is_running(watchdog))
-                self.wait_contenders(0)
+                self.wait_contenders(0, f"/l{number}")
 
     def test_term(self):
         self.each(lambda zksh, _: zksh.send_signal(signal.SIGTERM))
@@ -74,14 +77,17 @@ class Family(LossTest):
 
     def test_kill_of_all_that_is_called_so(self):
         """As pkill -9 -f does; zksh alone is killed, and the watchdog says what it has done."""
+        patterns = [f"-s {self.connect}", "lock /l", "sh -c", self.file("job"), "zksh"]
+        left = iter(patterns)
+
         def act(zksh, watchdog):
+            pattern = next(left)
             self.assertEqual((words(watchdog), comm(watchdog)), (f"watchdog {zksh.pid}", "watchdog"))
             for process in (zksh.pid, watchdog):
                 if pattern in words(process):
                     os.kill(process, signal.SIGKILL)
             self.wait_said(zksh, f"zksh (pid {zksh.pid}) was killed; its watchdog has ended sh")
-        for pattern in (f"-s {self.connect}", "lock /l", "sh -c", self.file("job"), "zksh"):
-            self.each(act, ["a daemon"])
+        self.each(act, ["a daemon"] * len(patterns))
 
     def test_short_command_line(self):
         """The watchdog's is longer than zksh's."""

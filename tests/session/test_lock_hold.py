@@ -57,7 +57,7 @@ class Hold(LockTest):
                                    preexec_fn=(lambda: os.close(0)) if closed else None)
                 node = self.line(holder)
                 self.assertEqual(["/l/" + name for name in self.nodes()], [node])
-                self.assertEqual(self.run_lock("-w", "300ms", "--", "true")[0], 75)
+                self.assertEqual(self.run_brief("lock", "/l", "-w", "300ms", "--", "true")[0], 75)
                 holder.send_signal(signal.SIGTERM)
                 self.assert_ends(holder, 128 + signal.SIGTERM, "(?m)^released /l ")
                 self.assert_free()
@@ -127,7 +127,7 @@ class Detach(LockTest):
         self.assertTrue(is_running(pid))
         self.assertEqual(["/l/" + name for name in self.nodes()], [node])
         self.assertEqual(os.getsid(pid), pid)
-        self.assertEqual(self.run_lock("-n", "--", "true")[0], 75)
+        self.assertEqual(self.run_brief("lock", "/l", "-n", "--", "true")[0], 75)
         self.assertEqual(self.run_zksh("unlock", node)[0], 0)
         self.wait_ended(pid)
         self.assert_free()
@@ -183,12 +183,12 @@ class Detach(LockTest):
 
     def test_busy(self):
         self.detach()
-        status, out, err = self.run_lock("-n", "--detach")
+        status, out, err = self.run_brief("lock", "/l", "-n", "--detach")
         self.assertEqual((status, out), (75, ""))
         self.assertIn("/l", err)
         for limit in ("100ms", "1ms"):  # also if connecting takes longer
-            self.assertEqual(self.run_lock("-w", limit, "--detach")[0], 75)
-        self.assertEqual(self.run_lock("-n", "-E", "42", "--detach")[0], 42)
+            self.assertEqual(self.run_brief("lock", "/l", "-w", limit, "--detach")[0], 75)
+        self.assertEqual(self.run_brief("lock", "/l", "-n", "-E", "42", "--detach")[0], 42)
         self.assertEqual(len(self.nodes()), 1)
 
     def test_no_server(self):

@@ -68,7 +68,7 @@ class AtLeast(LockTest):
 
     def test_others_find_it_busy_meanwhile(self):
         self.staying("--once", "key")
-        self.assertEqual(self.run_lock("-n", "--once", "key", "true")[0], 75)
+        self.assertEqual(self.run_brief("lock", "/l", "-n", "--once", "key", "true")[0], 75)
 
     def test_it_is_held_for_as_long(self):
         _, _, err = self.run_lock("--at-least", "700ms", "true")

@@ -173,9 +173,9 @@ class Signals(LockTest):
 
     def test_the_second_term_kills(self):
         holder, program, _ = self.start_family("while :; do wait; done", trap="echo asked")
+        begun = time.monotonic()
         holder.send_signal(signal.SIGTERM)
         self.assertEqual(self.line(holder), "asked")
-        begun = time.monotonic()
 
         def insist():
             if is_running(program):  # one more, behind its end, would be for zksh alone

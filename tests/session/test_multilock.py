@@ -41,7 +41,7 @@ class MultiLock(LockTest):
             with open(script, "rb") as file:
                 shells.append(self.start(stdin=file))
         for shell in shells:
-            self.assert_ends(shell, 0, timeout=100)
+            self.assert_ends(shell, 0, timeout=600)
         self.assert_all_free()
 
     @staticmethod
@@ -90,10 +90,11 @@ class MultiLock(LockTest):
 
     def test_busy(self):
         self.hold("/b")
-        for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "1s"))):
+        for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "4s"))):
             with self.subTest(way=way, options=options):
-                us = self.multilock(*way, *options, "/a", "/b", "--", "true")
-                self.assert_ends(us, 75, r"(?m)^/b .*: it is held by \S+@\S+ \d+ cat$")
+                status, _, err = self.run_brief("multilock", *way, *options, "/a", "/b", "--", "true")
+                self.assertEqual(status, 75, err)
+                self.assertRegex(err, r"(?m)^/b .*: it is held by \S+@\S+ \d+ cat$")
                 self.assert_free("/a")
 
     def test_one_is_lost(self):

@@ -72,7 +72,7 @@ class Scripts(SessionTest):
             self.assertRegex(done.stderr, rb"limit( on threads)? is too low: .*\(ulimit -v is \d+\)\n$")
 
     def test_thousands_of_commands_in_one_session(self):
-        self.assertEqual(self.run_zksh(text=b"create /a hello\n" + b"get /a\n" * 5000),
+        self.assertEqual(self.run_zksh(text=b"create /a hello\n" + b"get /a\n" * 5000, timeout=600),
                          (0, "hello\n" * 5000, "Created /a\n"))
 
     def test_sixteen_at_once(self):

@@ -338,7 +338,7 @@ class Lost(SessionTest):
                       "applied or none; check /a\n", said)
 
     def test_session_expires_in_a_script(self):
-        process = self.start_with("create -e /mine x", "-t", "1000")
+        process = self.start_with("create -e /mine x", "-t", "6000")
         process.send_signal(signal.SIGSTOP)
         self.wait_node("/mine", there=False)
         process.send_signal(signal.SIGCONT)
@@ -400,10 +400,10 @@ class Lost(SessionTest):
 class Output(SessionTest):
     def test_stdout_that_nobody_reads_for_longer_than_the_session_timeout(self):
         self.znodes.create(self.root + "/big", b"x" * 900_000)
-        process = self.start("-t", "3s", "-c", "create -e /mine x" + "; get /big" * 10)
+        process = self.start("-t", "12s", "-c", "create -e /mine x" + "; get /big" * 10)
         self.wait_node("/mine")
         # Another session of the same length, without heartbeats, shows that the time has passed.
-        idle = self.start_with("create -e /idle x", "-t", "3s")
+        idle = self.start_with("create -e /idle x", "-t", "12s")
         idle.send_signal(signal.SIGSTOP)
         self.wait_node("/idle", there=False)
         idle.send_signal(signal.SIGCONT)

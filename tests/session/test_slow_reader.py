@@ -17,7 +17,7 @@ class SlowReader(SessionTest):
         self.znodes.create(self.root + "/big/value", b"x" * 900_000)
         fifo = self.fifo("go on")
         self.process = self.start(
-            "-t", "3s", "-c", "create -e /alive\n"
+            "-t", "12s", "-c", "create -e /alive\n"
             f"get /big/value | sh -c 'read line < \"{fifo}\" && wc -c'\nget /alive")
         self.assertEqual(self.process.stderr.readline(), b"Created /alive\n")
         # The program waits for this in its turn, and so does zksh for the program.
@@ -28,10 +28,10 @@ class SlowReader(SessionTest):
 
     def await_session_timeout(self):
         """A session of the same timeout, which sends no heartbeats, ends meanwhile."""
-        with Znodes(self.server.address, session_timeout=3000) as silent:
+        with Znodes(self.server.address, session_timeout=12_000) as silent:
             silent.create(self.root + "/silent", flags=EPHEMERAL)
             with Znodes(self.server.address) as watcher:
-                self.assertTrue(watcher.await_gone(self.root + "/silent", 30))
+                self.assertTrue(watcher.await_gone(self.root + "/silent", 60))
 
     def test_the_session_lives_on(self):
         self.await_session_timeout()

@@ -45,7 +45,7 @@ class Limits(TreeTest):
         self.assertLess(there, count)
         self.assertLessEqual(made, there)
         self.assertLessEqual(there, made + unknown)
-        status, out, err = self.run_zksh(*fill)
+        status, out, err = self.run_zksh(*fill, timeout=600)
         self.assertEqual((status, err), (0, ""))
         made, there = map(int, re.fullmatch(r"(\d+) nodes created below /tree, (\d+) existed already\n", out).groups())
         self.assertEqual(made + there, count)

@@ -117,10 +117,12 @@ class Versions:
         if "/" in self.version:
             self.skipTest("--zookeeper is tried with versions")
         done = run_zksh("--sandbox=3" if self.is_old else "--sandbox", "--zookeeper", self.version,
-                        "-c", "create /a x; get /a; sandbox", timeout=100)
+                        "-c", "create /a x; get /a" + "; sandbox" * 10, timeout=100)
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertTrue(done.stdout.startswith("x\n"), done.stdout)
-        self.assertEqual(3 if self.is_old else 1, done.stdout.count("serving"))
+        # One of a busy machine may now and then answer too late to be listed as such.
+        serving = {line.split()[0] for line in done.stdout.splitlines() if "serving" in line}
+        self.assertEqual({"1", "2", "3"} if self.is_old else {"1"}, serving, done.stdout)
 
     def test_a_version_that_is_not_there(self):
         done = run_zksh("--sandbox", "--zookeeper", "1.2.3", "-c", "ls /")
@@ -135,6 +137,9 @@ class Versions:
         for line in ("count /unread", "du /unread", "find /unread", "tree /unread"):
             _, err = self.zksh(*line.split(), status=7)
             self.assertEqual(err, "incomplete: no permission to list /unread/shut\n", line)
+        out, _ = self.zksh("find", "/unread", "-max-depth", "1", "-older", "30d", "-delete", status=0 if self.is_old else 7)
+        self.assertEqual("", out)
+        self.assertEqual("[shut]\n", self.zksh("ls", "/unread")[0])
         self.assertEqual(self.zksh("exists", "/unread/shut")[0], "/unread/shut: yes\n")
         self.zksh("setAcl", "-s", "/unread/shut", "world:anyone:wa")
         self.assertEqual(self.zksh("getAcl", "-o", "plain", "/unread/shut")[0], "world:anyone:wa\n")
@@ -144,6 +149,14 @@ class Versions:
         holder, = json.loads(out)["contenders"]
         self.assertEqual((holder["state"], holder["owner"]), ("holds", None))
         self.assertIn(f"deleted {contender}0000000000;", err)
+
+    def test_a_predecessor_that_may_not_be_read(self):
+        # Where servers hide the Stat, too, nothing would end the wait.
+        node = "/hides/_c_01234567-89ab-cdef-0123-456789abcdef-lock-"
+        _, err = self.zksh("-c", f"create /hides; create -e -s {node} x world:anyone:a; lock -w 10s /hides; ls /hides",
+                           status=75 if self.is_old else 7)
+        self.assertIn("was not acquired in time" if self.is_old else f"Insufficient permission : {node}0000000000", err)
+        self.assertEqual("[]\n", self.zksh("ls", "/hides")[0])
 
     def test_locks_together_whose_parents_are_missing(self):
         self.zksh("multilock", "--atomic", "/together/a", "/together/b", "--", "true")

@@ -25,14 +25,14 @@ class Member(Server):
         with open(os.path.join(directory, "data", "myid"), "w", encoding="ascii") as file:
             file.write(f"{number}\n")
 
-    def mode(self):
+    def mode(self, timeout=20.0):
         """leader, follower, read-only; empty while it serves nobody."""
-        found = re.search(r"^Mode: (.*)$", four_letter_word(self.port, "srvr"), re.MULTILINE)
+        found = re.search(r"^Mode: (.*)$", four_letter_word(self.port, "srvr", timeout), re.MULTILINE)
         return found.group(1) if found else ""
 
     def wait_mode(self, *modes):
         def settled():
-            seen.append(self.mode())
+            seen.append(self.mode(2.0))  # while it starts, it may never answer
             return seen[-1] in modes or self.process.poll() is not None
         seen = []
         if not comes_true(settled, 60) or seen[-1] not in modes:

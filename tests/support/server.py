@@ -104,7 +104,7 @@ def free_port():
         return port
 
 
-def four_letter_word(port, word, timeout=2.0):
+def four_letter_word(port, word, timeout=20.0):
     """The server's answer to a four-letter word; empty when it does not answer."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout) as connection:

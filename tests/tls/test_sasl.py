@@ -128,8 +128,8 @@ class Sasl(TlsCase):
         names = self.file("names", "server.example 127.0.0.1\n")
         environment = {**self.environment(), "LD_PRELOAD": os.environ["MOVING_NAMES_LIBRARY"], "MOVING_NAMES": names}
         with Proxy(self.server.port) as proxy:
-            words = [ZKSH, "-s", f"server.example:{proxy.address.split(':')[1]}", *self.options()[2:], "-t", "4s"]
-            holder = subprocess.Popen([*words, "lock", "/names", "--", "sh", "-c", "echo; exec sleep 9"], env=environment, stdout=subprocess.PIPE)
+            words = [ZKSH, "-s", f"server.example:{proxy.address.split(':')[1]}", *self.options()[2:], "-t", "10s"]
+            holder = subprocess.Popen([*words, "lock", "/names", "--", "sh", "-c", "echo; exec sleep 16"], env=environment, stdout=subprocess.PIPE)
             shell = self.enterContext(Shell([*words, "-o", "plain", "--keep-going"], environment))
             shell.answer("whoami", "sasl:ann")
             holder.stdout.readline()

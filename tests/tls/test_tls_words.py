@@ -72,7 +72,8 @@ class TlsWords(TlsCase):
     def test_no_word_is_sent_without_tls(self):
         heard = []
         with BrokenServer(lambda c: heard.append(c.link.recv(65536))) as plain:
-            self.zksh("-s", plain.address, "--tls-ca", self.ca, "4lw", "-t", "300ms", "srvr")
+            self.zksh("-s", plain.address, "--tls-ca", self.ca, "4lw", "-t", "3s", "srvr")
+            wait_until(lambda: heard)
         self.assertEqual({b"\x16\x03"}, {data[:2] for data in heard})
 
     def test_handshakes_that_do_not_end(self):

@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -32,14 +33,22 @@ class TlsServer(Server):
                          jvm_flags=[NETTY, *jvm_flags], jars=[*NETTY_JARS, *jars])
 
     def start(self, deadline=60.0):
-        """It opens this port after the other."""
+        """It opens this port after the other. Its first handshake may take longer than zksh waits for one."""
         super().start(deadline)
         wait_until(self._accepts, deadline)
         return self
 
     def _accepts(self):
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", self.secure_port)) == 0
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        try:
+            with socket.create_connection(("127.0.0.1", self.secure_port), 30) as client:
+                context.wrap_socket(client).close()
+        except (ssl.SSLError, ConnectionResetError):
+            pass  # it wants something else, and has said so
+        except OSError:
+            return False
+        return True
 
     @property
     def secure(self):

@@ -42,11 +42,11 @@ class WatchTest(SessionTest):
 
     def events_until_end(self, process, more=()):
         """Runs more commands, and returns all events of before and of these."""
-        out, err = process.communicate(lines(more), timeout=120)
+        out, err = process.communicate(lines(more), timeout=600)
         return [(kind.decode(), path.decode()) for _, kind, path in EVENT.findall(out)], err
 
     def change(self, *commands):
-        status, out, err = self.run_zksh(text=lines(commands), timeout=120)
+        status, out, err = self.run_zksh(text=lines(commands), timeout=600)
         self.assertEqual((status, out), (0, ""), err)
 
 
@@ -79,7 +79,7 @@ class Many(WatchTest):
         random.Random(1).shuffle(changes)
         out_thread = Reader(watcher)
         self.send(watcher, set_up + b"create -e /ready x\n")
-        self.wait_until(lambda: self.znodes.exists(self.root + "/ready"), 100)
+        self.wait_node("/ready", limit=600)
         self.change(*changes)
         # A second change of the same nodes, which nobody watches any more.
         self.change(*(f"set /n{i} again" for i in range(0, MANY, 100)))
@@ -227,7 +227,7 @@ class OwnRequests(WatchTest):
     def test_a_server_that_answers_only_them_is_not_left(self):
         self.change("create /top", *(f"create /top/n{i}" for i in range(600)))
         with WithoutPings(self.server.port) as proxy:  # for longer than the session's timeout
-            status, out, err = self.run_zksh("-t", "4000", "-c", "ls -R --rate 100 /top",
+            status, out, err = self.run_zksh("-t", "12000", "-c", "ls -R --rate 40 /top",
                                              server=proxy.address + self.root)
         self.assertEqual((status, out.count("\n"), err), (0, 601, ""))
 
@@ -332,7 +332,7 @@ class Lost(WatchTest):
             out_thread = Reader(watcher)
             self.send(watcher, lines(command.format(name) for name in names for command in
                                      ("get -w /top/{}", "ls -w /top/{}", "stat -w /none-{}")) + b"create -e /ready x\n")
-            self.wait_until(lambda: self.znodes.exists(self.root + "/ready"), 100)
+            self.wait_node("/ready", limit=600)
             proxy.cut()
             self.wait_until(lambda: any(proxy.last_greeting[20:28]))  # with the session's id: it comes back
             # The watches of children are not counted.
@@ -394,7 +394,7 @@ class Lost(WatchTest):
 
     def test_all_watches_end_when_the_session_expires(self):
         self.change("create /top")
-        watcher = self.start("--keep-going", "-t", "1000")
+        watcher = self.start("--keep-going", "-t", "6000")
         self.send(watcher, b"addWatch /top\nget -w /top\ncreate -e /ready x\n")
         self.wait_node("/ready")
         watcher.send_signal(signal.SIGSTOP)
