@@ -254,6 +254,9 @@ class Lock::Keeper {
   }
 
   bool session_gone() {
+    const bool closed = monitor_.with_lock(
+        [&](const Monitor::Held& held) { return client_.closed_session(held) == session_; });
+    if (closed) return true;
     const auto state = client_.current_state();
     if (state == SessionState::Expired || state == SessionState::Closed ||
         state == SessionState::AuthFailed)

@@ -107,7 +107,10 @@ std::unique_ptr<Client> Session::another() {
 void Session::close() {
   const auto on = last_events_ ? open_handle() : nullptr;
   const bool has_events = on && monitor_.with_lock([&](const Monitor::Held&) {
-    return on->is_ending = is_connected(on->state) && !on->ephemerals.empty();
+    on->is_ending = is_connected(on->state) && !on->ephemerals.empty();
+    // The servers may call it expired before it is replaced below.
+    if (on->is_ending) state_->closed = on->session_id;
+    return on->is_ending;
   });
   if (has_events) {
     // The server's answer to the end of the session follows the events.
