@@ -71,7 +71,7 @@ class SessionTest(ServerTest):
             results.append(self.run_zksh(*arguments, **how))
             self.assertEqual(results[-1][0], 0, results[-1])
             return not results[-1][2]
-        wait_until(is_whole, 60, lambda: results[-1])
+        wait_until(is_whole, 300, lambda: results[-1])
         return results[-1][1]
 
     def script(self, *lines, name="script"):

@@ -32,10 +32,10 @@ class Member(Server):
 
     def wait_mode(self, *modes):
         def settled():
-            seen.append(self.mode(2.0))  # while it starts, it may never answer
+            seen.append(self.mode(5.0))  # what it is asked while it starts it may never answer
             return seen[-1] in modes or self.process.poll() is not None
         seen = []
-        if not comes_true(settled, 60) or seen[-1] not in modes:
+        if not comes_true(settled, 180) or seen[-1] not in modes:
             raise ServerError(f"server {self.number} is {seen[-1] or 'not serving'}, not {modes}:\n{self._log()}")
 
 
