@@ -16,7 +16,8 @@ void declare(Options& o, Args& a) {
 
 /// A bare word that begins with a dash would be an option.
 std::string as_data(const std::string& text) {
-  return text.starts_with('-') && as_word(text) == text ? '\'' + text + '\'' : as_word(text);
+  const auto word = as_word(text);
+  return word.starts_with('-') ? '\'' + word + '\'' : word;
 }
 
 int run(Context& cx, const Args& a) {

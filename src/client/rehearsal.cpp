@@ -29,7 +29,7 @@ Pending<T> answer_later(std::function<typename Answer<T>::Value(const Monitor::H
   return std::make_shared<Answer<T>>(std::move(derive));
 }
 
-/// Since 3.9 servers hide the Stat of a node that may not be read.
+/// Servers since 3.8.4 and 3.9.2 hide the Stat of a node that may not be read.
 bool is_there(const Outcome<Stat>& node) {
   return node.code == code::ok || node.code == code::no_auth;
 }

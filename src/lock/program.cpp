@@ -359,10 +359,11 @@ class LockedProgram {
   bool handle_stop(int signal) {
     // The prompt has the terminal, and must not stop; the lock is kept meanwhile.
     if (cx_.background) {
-      if (signal != SIGSTOP && !std::exchange(stop_reported_, true))
+      const bool wants = signal == SIGTTIN || signal == SIGTTOU;
+      if (wants && !std::exchange(stop_reported_, true))
         say(
-            fmt::format("{0}: {1} is stopped, as a program that wants the terminal is in the "
-                        "background; `unlock {0}` ends it",
+            fmt::format("{0}: {1} is stopped: it wants the terminal, which the prompt has; "
+                        "`unlock {0}` ends it",
                         lock_.name(), who()));
       return false;
     }

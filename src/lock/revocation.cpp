@@ -71,7 +71,7 @@ std::vector<HolderNodes> holders(Context& cx, const std::string& path, bool node
 }
 
 /// Whether the node is gone by the deadline. A node that may not be read cannot be watched on
-/// servers since 3.9; it is not waited for.
+/// servers since 3.8.4 and 3.9.2; it is not waited for.
 bool await_end(Context& cx, const std::string& node, Clock::time_point deadline) {
   const auto mailbox = std::make_shared<Guarded<std::deque<Event>>>();
   for (;;) {

@@ -171,7 +171,8 @@ Task<> LockTurn::await_change(QueuePlace place) {
   else if (report_.waiting)
     seen = co_await requests_.answer(requests_.send_get(watched));
   if (seen.code == code::no_node || is_connection_failure(seen.code)) co_return;  // list again
-  // No watch is set where servers hide the Stat, too, so nothing would end the wait.
+  // Where servers hide the Stat, too (since 3.8.4 and 3.9.2), no watch is set, and nothing would
+  // end the wait.
   const bool only_shown = herd_ && seen.code == code::no_auth;
   if (seen.code != code::ok && !only_shown) throw ZkError(seen.code, watched);
   co_await report_place(std::move(place), std::move(seen));

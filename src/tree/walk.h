@@ -26,9 +26,9 @@ struct TreeNode {
   std::size_t depth = 0;  ///< below the top, whose depth is 0
   bool last = true;       ///< the last of its siblings
   Stat stat{};            ///< if asked for
-  bool stat_readable =
-      true;              ///< false: the ACL hides the Stat (servers since 3.9), which is then all 0
-  bool readable = true;  ///< false: the ACL hides the children and the value
+  /// False: the ACL hides the Stat (servers since 3.8.4 and 3.9.2), which is then all 0.
+  bool stat_readable = true;
+  bool readable = true;       ///< false: the ACL hides the children and the value
   bool acl_readable = true;   ///< false: the ACL hides itself
   Data data{};                ///< if asked for
   Acl acl{};                  ///< if asked for

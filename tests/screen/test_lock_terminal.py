@@ -193,7 +193,7 @@ class LockTerminal(ShellTest):
         screen = self.in_shell(f"{shlex.quote(ZKSH)} -s {self.connect}")
         self.wait_prompt(screen, 0)
         screen.type("lock -q /l -- sh -c 'cat < /dev/tty' &\n")
-        screen.wait_for("is stopped, as a program that wants the terminal is in the background")
+        screen.wait_for("is stopped: it wants the terminal, which the prompt has")
         screen.type("ls /\n")
         self.wait_prompt(screen, "2 locked /l")
         screen.type("unlock /l\n")

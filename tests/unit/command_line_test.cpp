@@ -131,6 +131,8 @@ TEST(TypedCommands, what_stands_behind_a_pipe_is_the_programs) {
   EXPECT_EQ(typed_commands("ls ; | cat"), (List{"ls", "| cat"})) << "a command is missing";
   EXPECT_EQ(typed_commands(" "), List());
   EXPECT_EQ(typed_commands("get /a; # was x | touch /tmp/p"), List{"get /a"}) << "a comment";
+  EXPECT_EQ(background_line("get /a; # R & D &"), std::nullopt) << "a comment";
+  EXPECT_EQ(background_line("get /a &"), "get /a");
 }
 
 }  // namespace

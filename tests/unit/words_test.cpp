@@ -167,6 +167,14 @@ TEST(SplitCommands, NotInsideQuotes) {
   EXPECT_EQ(split_commands("''\";\";x"), (Texts{"''\";\"", "x"}));
 }
 
+TEST(SplitCommands, TheTextOfAProgramHasTheQuotesOfSh) {
+  EXPECT_EQ(split_commands(R"(get /a | awk -F';' '{print $1}'; ls /)"),
+            (Texts{R"(get /a | awk -F';' '{print $1}')", "ls /"}));
+  EXPECT_EQ(split_commands(R"(get /a|sed "s/\";/x/" \'; ls /)"),
+            (Texts{R"(get /a|sed "s/\";/x/" \')", "ls /"}));
+  EXPECT_EQ(split_commands("get 'a|b;c'; ls /"), (Texts{"get 'a|b;c'", "ls /"}));
+}
+
 TEST(SplitCommands, QuotesInsideABareWordHideNothing) {
   EXPECT_EQ(split_commands("set /a it's;ls /'"), (Texts{"set /a it's", "ls /'"}));
 }
