@@ -75,7 +75,9 @@ TEST(LockCounter, WhoseAgeCannotBeReadIsNotOvertaken) {
     FakeTree tree;
     TrialContender first(tree, fair, "first");
     first.take();
-    first.client.create({.path = "/locks/l/x2147483647", .data = {}}, {});  // czxids decide now
+    tree.monitor().change([&](const Monitor::Held& held) {
+      tree.set_counter(held, "/locks/l", INT32_MAX);  // from the next on, czxids decide
+    });
     TrialContender second(tree, fair, "second");
     second.client.fail_request(number, FakeClient::When::BeforeItIsApplied, code::no_auth);
     second.begin_acquire();
