@@ -67,7 +67,7 @@ class Races(CopyTest):
         """Moves a large tree, and changes a leaf once it is copied. It stays, with the nodes above it."""
         paths = self.fill(NODES, DEPTH)
         leaf = next(path for path in in_order_of_ls(paths) if path.count("/") == DEPTH + 1)
-        process = self.lasting("mv", "--in-parts", "/tree", "/moved", rate=NODES // 3)
+        process = self.lasting("mv", "--in-parts", "/tree", "/moved", rate=NODES // 5)
         self.wait_node(paths[NODES // 4].replace("/tree", "/moved"))
         change(leaf)
         status, _, err = self.ended(process)

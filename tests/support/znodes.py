@@ -6,8 +6,10 @@ import socket
 import struct
 import time
 
+from waiting import readable
+
 CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_ACL, GET_CHILDREN = 1, 2, 3, 4, 5, 6, 8
-CLOSE_SESSION = -11
+PING, CLOSE_SESSION = 11, -11
 NO_NODE, NO_AUTH, NODE_EXISTS, NOT_EMPTY = -101, -102, -110, -111
 
 
@@ -26,9 +28,9 @@ OPEN_ACL = struct.pack(">ii", 1, 31) + pack_string("world") + pack_string("anyon
 
 
 class Znodes:
-    """A session of its own; `with` closes it. Blocking, one request at a time. It sends no heartbeats: when nothing was
-    asked for half the session timeout, which the server may have made shorter, another session goes on, without the
-    ephemerals and watches of the first."""
+    """A session of its own; `with` closes it. Blocking, one request at a time. Idle, it sends no heartbeats: when
+    nothing was asked for half the session timeout, which the server may have made shorter, another session goes on,
+    without the ephemerals and watches of the first."""
 
     def __init__(self, address, timeout=30.0, session_timeout=600_000):
         self._address, self._timeout, self._session_timeout = address, timeout, session_timeout
@@ -163,6 +165,7 @@ class Znodes:
         self.xid += 1
         self._send(struct.pack(">ii", self.xid, operation) + body)
         while True:
+            self._await_answer()
             answer = self._receive()
             xid, _, code = struct.unpack_from(">iqi", answer)
             if xid == self.xid:
@@ -171,6 +174,14 @@ class Znodes:
         if code:
             raise ZnodeError(code, path)
         return answer[16:]
+
+    def _await_answer(self):
+        """A leader of 3.8 may sleep over a write that is committed (CommitProcessor) until it hears something."""
+        until = time.monotonic() + self._timeout
+        while not readable(self.connection, 1):
+            if time.monotonic() > until:
+                raise TimeoutError("the server does not answer")
+            self._send(struct.pack(">ii", -2, PING))
 
     def _send(self, body):
         self.connection.sendall(struct.pack(">i", len(body)) + body)

@@ -87,11 +87,11 @@ class TlsCase(unittest.TestCase):
         """The exit status, what was printed, what went to standard error, and the seconds it took."""
         begun = time.monotonic()
         done = subprocess.run([ZKSH, *words], env=self.environment(), stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=120, check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - begun
 
     def works(self, *words):
-        status, out, err, _ = self.zksh(*words)
+        status, out, err, _ = self.zksh("--connect-timeout", "60s", *words)
         self.assertEqual((0, ""), (status, err))
         return out
 
