@@ -52,7 +52,7 @@ class Life:
             znodes.create("/life")
             znodes.create("/life/a", b"round-0")
         self.terminal.read_until(rb"help")
-        self.run("watch --data /life/a &", rb"\[1\]")
+        self.run("watch --data --initial /life/a &", rb"present\s+/life/a")
         self.run("wait --exists /life/never &", rb"\[2\]")
         self.run("lock -q /life/l", rb"locked /life/l\]")
         self.run("get -w /life/a", rb"round-0")

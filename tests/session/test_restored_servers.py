@@ -5,8 +5,9 @@ import shutil
 import unittest
 
 from session_case import ZKSH, SessionTest, environment
-from server import four_letter_word
+from server import Server, four_letter_word
 from terminal import Terminal
+from znodes import Znodes
 
 GONE = rb"the servers have less than this session has seen \(zxid 0x[0-9a-f]+\): they were restored; what it held is gone"
 NO_ANSWER = 0xffff_ffff_ffff_ffff  # shown as the last zxid then
@@ -59,12 +60,11 @@ class RestoredServers(SessionTest):
                 session in told and requests >= told[session] + 2 for session, (requests, _) in heard.items())
         self.wait_until(have_read_it)
 
-    def replace_data(self, backup=None):
+    def replace_data(self, backup):
         self.server.kill()
         data = os.path.join(self.server.directory, "data")
         shutil.rmtree(data)
-        if backup:
-            shutil.copytree(backup, data)
+        shutil.copytree(backup, data)
         self.server.start()
         self.connect_znodes()
 
@@ -84,10 +84,14 @@ class RestoredServers(SessionTest):
             self.assertIsNone(changes.poll())
 
     def test_wiped(self):
-        self.raise_zxid()  # beyond what those who connect first will have written to the new servers
+        """The new server has nothing but the tests' root, which those who connect first could not do without."""
+        self.raise_zxid()  # beyond what those who connect first will have written to the new server
         self.await_all_have_seen_it()
-        self.replace_data()
-        self.znodes.create(self.root)
+        with Server() as fresh:
+            with Znodes(fresh.address) as znodes:
+                znodes.create(self.root)
+            fresh.kill()
+            self.replace_data(os.path.join(fresh.directory, "data"))
         self.check_all_go_on()
 
     def test_restored_with_the_sessions_in_it(self):
