@@ -42,8 +42,9 @@ std::string_view field(std::string_view line, std::string_view key) {
 
 using namespace std::chrono_literals;
 
-/// Besides the round trips: for the connection, TLS and the answer.
-constexpr auto patience = 300ms;
+/// Besides the round trips: for the connection, TLS and the answer of a server that collects
+/// garbage or shares its machine.
+constexpr auto patience = 1s;
 constexpr int round_trips = 4;
 constexpr auto pause_after_silence = 5s;
 

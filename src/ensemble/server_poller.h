@@ -132,8 +132,8 @@ class ServerPoller {
   ServerPoller(const std::string& server, std::string_view admin_servers);
 
   const std::string& chroot() const { return chroot_; }
-  /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a third of a
-  /// second and four round trips, twice that if AdminServers are asked (ask_words), plus name
+  /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a second
+  /// and four round trips, twice that if AdminServers are asked (ask_words), plus name
   /// look-ups; with `watchers_up_to` perhaps as long again. What no server reports is missing.
   /// Events are counted from the first call on.
   ServersAccount ask(const ServerTopics& topics,
