@@ -18,7 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from server import Server, fixture, server_version  # noqa: E402
+from server import PATIENT, Server, fixture, server_version  # noqa: E402
 from znodes import Znodes  # noqa: E402
 from session import Session  # noqa: E402
 from transcript import Masker, TranscriptError, parse, suits, written  # noqa: E402
@@ -52,7 +52,7 @@ class Run:
         self.server = server
         self.own_server = None
         self.sessions = {}
-        self.timeout = 30.0
+        self.timeout = 120.0
         self.name = path.relative_to(HERE).with_suffix("").as_posix() if path.is_relative_to(
             HERE) else path.stem
         self.root = f"/t-{self.name.replace('/', '-')}-{os.getpid()}-{next(serial)}"
@@ -64,7 +64,7 @@ class Run:
         for step in self.steps:
             if step.kind == "directive" and step.stream == "server":
                 config.update(word.split("=", 1) for word in step.text.split())
-                self.own_server = Server(config)
+                self.own_server = Server({**PATIENT, **config})
             elif step.kind == "directive" and step.stream == "needs":
                 if not suits(step.text, server_version()):
                     raise NotForThisServer(step.text)
@@ -362,7 +362,7 @@ def main():
     own = None
     server = options.server or (fixture(options.state)[0] if options.state else None)
     if not server:
-        own = Server().start()
+        own = Server(PATIENT).start()
         server = own.address
     failed = skipped = 0
     try:

@@ -36,7 +36,7 @@ class Runner(unittest.TestCase):
 
     def run_transcript(self, text, *options, zksh=None):
         path = pathlib.Path(self.directory.name, "case.txt")
-        path.write_text("@root none\n@timeout 5\n" + text, encoding="utf-8")
+        path.write_text("@root none\n@timeout 60\n" + text, encoding="utf-8")
         result = subprocess.run(
             [sys.executable, HERE / "run.py", "--zksh", zksh or self.fake, "--server",
              "127.0.0.1:1", *options, path], capture_output=True, text=True, check=False)
@@ -134,14 +134,14 @@ class Runner(unittest.TestCase):
         self.assert_fails("A$ zksh\nA> say a\nA| a\nA> say b\nA[0]\n", "+b\n")
 
     def test_an_output_that_never_comes_fails(self):
-        self.assert_fails("@timeout 0.3\nA$ zksh\nA> say a\nA| a\nA| b\n", "-b\n")
+        self.assert_fails("A$ zksh\nA> say a\nA| a\n@timeout 0.3\nA| b\n", "-b\n")
 
     def test_update_writes_what_is_printed(self):
         status, output, written = self.run_transcript(
             "# why\n\n$ zksh\n> say a\n| old\n> warn b\n> bytes\n> exit 3\n\n# more\nA$ zksh\nA> partial\n",
             "--update")
         self.assertEqual(status, 0, output)
-        self.assertEqual(written, "@root none\n@timeout 5\n# why\n\n$ zksh\n> say a\n| a\n> warn b\n"
+        self.assertEqual(written, "@root none\n@timeout 60\n# why\n\n$ zksh\n> say a\n| a\n> warn b\n"
                          "! b\n> bytes\n|x a\\x00\\xffb\n> exit 3\n[3]\n\n# more\nA$ zksh\n"
                          "A> partial\nA| no newline\nA\\ no newline\nA[0]\n")
 
