@@ -89,7 +89,7 @@ class Faults(Dealer):
         def strike(attempt):
             self.kill_attempt(attempt)
             ledger = self.world.ledger
-            if not ledger.comes_to(lambda: not ledger.is_inside(attempt.who), SESSION):
+            if not ledger.comes_to(lambda: not ledger.is_inside(attempt.who), 2 * SESSION):
                 self.world.violate(f"the program of {attempt.who} lives on without zksh")
             return True
         self.a_holder(("mutex", "rwlock", "semaphore"), strike)
@@ -133,7 +133,7 @@ class Faults(Dealer):
         # The program first, so that it has the time to use its token.
         programs = [pid for pid in below if is_program(pid)]
         signal_all(programs, signal.SIGCONT)
-        ledger.comes_to(lambda: ledger.was_refused(who) or not ledger.is_inside(who), 3)
+        ledger.comes_to(lambda: ledger.was_refused(who) or not ledger.is_inside(who), 20)
         signal_all([process.pid, *below], signal.SIGCONT)
         self.world.note("SIGCONT")
         return True

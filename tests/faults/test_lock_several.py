@@ -5,7 +5,7 @@ import unittest
 from fault_case import ServerCase
 from znodes import Znodes
 
-SESSION = 4
+SESSION = 16
 
 
 class Several(ServerCase):

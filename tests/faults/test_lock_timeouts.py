@@ -6,7 +6,7 @@ from cluster import Cluster
 from fault_case import LockCase
 from network import BLOCKED, OPEN, SEVERED
 
-GRANTED, LESS = 30, 4  # seconds
+GRANTED, LESS = 30, 6  # seconds
 
 
 class DifferentTimeouts(LockCase):

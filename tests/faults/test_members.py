@@ -23,7 +23,7 @@ class Members(unittest.TestCase):
         if server_version() < (3, 6):
             raise unittest.SkipTest("needs a server that has persistent watches")
         newest = fetched("3.9.3")
-        cls.ensemble = Ensemble(3)
+        cls.ensemble = Ensemble(3, {"maxSessionTimeout": "60000"})
         cls.addClassCleanup(cls.ensemble.remove)
         cls.older, cls.newer, cls.observer = cls.ensemble.servers
         for server in cls.ensemble.servers:
@@ -65,7 +65,7 @@ class Members(unittest.TestCase):
         for line in ("x\n", "ip: 127.0.0.1\n", "1\n"):
             self.assertIn(line, out)
         # Longer than a session lives of which the leader does not hear; a busy machine may cost it its connection.
-        done = run_zksh("-s", self.observer.address, "-t", "6s", "lock", "-q", "/lock", "--", "sleep", "9")
+        done = run_zksh("-s", self.observer.address, "-t", "16s", "lock", "-q", "/lock", "--", "sleep", "20")
         self.assertEqual(0, done.returncode, done.stderr)
 
     def test_watches_move_between_versions(self):

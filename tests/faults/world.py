@@ -14,7 +14,7 @@ from zksh import ZKSH, environment
 SESSION = 5.0  # seconds
 SANITIZER = 99  # the exit status that tests/CMakeLists.txt sets for what sanitizers find
 LOST = 76  # the exit status
-TO_END = 2.0  # seconds, from a loss to the end of zksh
+TO_END = 6.0  # seconds, from a loss to the end of zksh
 MOST = 90.0  # seconds: no attempt takes so long, whatever fails
 
 

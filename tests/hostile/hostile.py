@@ -177,8 +177,8 @@ def fault(name, use_name, allowed):
     if status is None and not waits:
         return "it does not end: " + what
     # A lock is refused where answers take too long for so short a session, as on a busy machine; an idle one takes 1 ms.
-    slow = re.search(rb"answers take ([0-9]+)ms; a lock needs -t ", err)
-    is_too_slow = status == 2 and slow and int(slow[1]) >= 20
+    slow = re.search(rb"answers take ([0-9.]+)(m?)s; a lock needs -t ", err)
+    is_too_slow = status == 2 and slow and float(slow[1]) * (1 if slow[2] else 1000) >= 20
     if status is not None and status not in allowed and not is_too_slow:
         return "a status that cannot be: " + what
     if memory > MEMORY:

@@ -12,7 +12,7 @@ import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 final class Curator extends Peer {
-  private static final int CONNECTION_TIMEOUT_MS = 5_000;
+  private static final int CONNECTION_TIMEOUT_MS = 60_000;
   private final List<CuratorFramework> clients = new ArrayList<>();
 
   private Curator(String connect, int sessions) throws Exception {

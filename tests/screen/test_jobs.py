@@ -55,7 +55,7 @@ class Stop(ShellTest):
         screen.keys("C-z")
         self.wait_prompt(screen, 1)
         screen.type("fg\n")
-        self.wait_running(screen)
+        screen.wait_for(lambda s: "wait --exists /b" in s.lines())
         self.znodes.create(self.root + "/b")
         self.wait_prompt(screen, 2)
         self.assertNotIn("done:", screen.text())

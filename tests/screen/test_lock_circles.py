@@ -2,6 +2,7 @@
 import unittest
 
 from shell_case import ShellTest
+from waiting import comes_true
 
 
 class CircleInTheBackground(ShellTest):
@@ -42,8 +43,12 @@ class CircleInTheBackground(ShellTest):
         self.first.wait_for("waiting /y: deadlock")
         self.first.type("unlock /x\n")
         self.second.wait_for("acquired /x")
-        self.first.type("locks -o json | grep waits\n")
-        self.first.wait_for('"circle":null', joined=True)
+
+        def is_open(screen):
+            """It is looked for anew a moment after the lock has gone."""
+            screen.type("locks -o json | grep waits\n")
+            return comes_true(lambda: '"circle":null' in screen.text(joined=True), 5)
+        self.first.wait_for(is_open)
 
     def test_is_no_longer_named_when_its_lock_is_gone(self):
         self.open_circle()

@@ -26,7 +26,7 @@ class Interrupted(ShellTest):
         self.assertEqual(self.run_line(screen, "get /mine", 1), ["x"])
 
     def test_ctrl_c_ends_a_command_that_waits_for_a_frozen_server(self):
-        screen = self.start()
+        screen = self.start("-t", "300000")  # it sends no heartbeat meanwhile
         self.run_line(screen, "create -e /mine x", 0)
         self.server.freeze()
         screen.type("get /mine\n")

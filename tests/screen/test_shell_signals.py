@@ -80,7 +80,7 @@ class ShellSignals(ShellTest):
             self.assertTrue(self.held())
             screen.type("\n")
             self.wait_exit(screen, 128 + number)
-            self.assertEqual(self.znodes.children(self.root + "/l"), [])
+            self.assertTrue(self.znodes.await_children(self.root + "/l", 0, 20))
 
 
 if __name__ == "__main__":

@@ -50,15 +50,16 @@ class WatchAtThePrompt(ShellTest):
 
     def watch_beside_lock(self, holder, recipe, watched, first):
         screen = self.start(width=200)
-        limit = 3 if first == "get" else 8  # it has to be in the queue before that
-        lines = {"get": f"get -w {watched}\n", "lock": f"lock -w {limit} --recipe {recipe} /l &\n"}
+        lines = {"get": f"get -w {watched}\n", "lock": f"lock --recipe {recipe} /l &\n"}
         screen.type(lines.pop(first))
         if first == "get":
             self.wait_prompt(screen, 1)
         else:
             screen.wait_for("waiting /l: 2nd of 2, behind somebody")
         screen.type("".join(lines.values()))
-        screen.wait_for("/l was not acquired in time")
+        screen.wait_for("waiting /l: 2nd of 2, behind somebody")
+        screen.type("unlock /l\n")
+        screen.wait_for("left the queue of /l")
         self.znodes.delete(self.root + holder)
         self.znodes.delete(self.root + "/l")
         screen.wait_for(f"deleted  {watched}")

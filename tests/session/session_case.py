@@ -11,6 +11,7 @@ from waiting import wait_until  # noqa: E402
 from zksh import ZKSH, environment  # noqa: E402
 
 NOT_SERVING = "reachable, but not serving (frozen, starting, without a quorum, a port for TLS, or not a ZooKeeper server)"
+LONG = 300  # bytes
 
 
 def fetched(version):
@@ -88,5 +89,5 @@ class SessionTest(ServerTest):
         self.wait_node(path, there=False, limit=15)
 
     def request_is_unread(self):
-        """Whether a connection to the (frozen) server holds bytes that it has not read."""
-        return self.server.unread() > 0
+        """Whether the (frozen) server has not read a request of LONG bytes; heartbeats and the like are short."""
+        return self.server.unread() > LONG

@@ -145,7 +145,7 @@ class Versions:
     def test_an_ensemble(self):
         """All servers from one, though none of them may say who they are; followers' AdminServers know no sessions."""
         with unittest.mock.patch.dict(os.environ, {"ZOOKEEPER_HOME": self.home}):
-            ensemble = Ensemble(3)
+            ensemble = Ensemble(3, {"maxSessionTimeout": "600000"})
             ports = [free_port() for _ in ensemble.servers]
             for member, port in zip(ensemble.servers, ports):
                 member.config.update(with_admin_server(port))
@@ -270,14 +270,14 @@ class NoAdminServer(unittest.TestCase):
     def test_one_that_does_not_answer(self):
         self.assert_untold(lambda connection: connection.stay(),
                            "it accepts connections, but did not answer in time (frozen or overloaded)",
-                           patience="3s", limit=10)
+                           patience="10s", limit=40)
 
     def test_an_answer_without_end(self):
         def drip(connection):
             sends("HTTP/1.1 200 OK\r\n\r\n{")(connection)
             while not readable(connection.link, 0.1):
                 connection.send(b" ")
-        status, out, err = self.ask(drip, patience="3s", limit=10)
+        status, out, err = self.ask(drip, patience="10s", limit=40)
         self.assertEqual((status, out), (1, ""))
         self.assertRegex(err, r"its answer was incomplete after the time limit \([0-9]+ bytes\)")
 

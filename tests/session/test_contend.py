@@ -47,7 +47,7 @@ class ContendTest(SessionTest):
 @needs(3, 6)  # older servers do not count watch events
 class Counting(ContendTest):
     def test_fair_and_herd_side_by_side(self):
-        figures = self.figures("-n", "10", "--hold", "50ms", "--compare")
+        figures = self.figures("-n", "10", "--hold", "200ms", "--compare")
         self.assertEqual(figures["recipe"], ["fair", "herd"])
         self.assertEqual(figures["acquisitions"], ["10", "10"])
         self.assertEqual(figures["together"], ["1", "1"])
@@ -69,7 +69,7 @@ class Counting(ContendTest):
     def test_a_server_that_does_not_allow_mntr(self):
         with Server({"4lw.commands.whitelist": "srvr"}) as server:
             status, out, err = self.run_zksh("--admin-server", "off", "-o", "plain", "contend", "/l", "-n", "5",
-                                             "--hold", "50ms", server=server.address)
+                                             "--hold", "200ms", server=server.address)
         self.assertEqual(status, 0)
         self.assertIn("events\t4\n", out)
         self.assertIn("watchesLeft\t-\n", out)

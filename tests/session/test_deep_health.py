@@ -287,19 +287,19 @@ class Played(unittest.TestCase):
     def test_counters(self):
         for key, check in (("zk_unrecoverable_error_count", "errors"), ("zk_digest_mismatches_count", "digests")):
             with self.subTest(check=check), played({key: 2}) as server:
-                sessions, finding = deep(server.address, server.address, time="3s")["findings"]
+                sessions, finding = deep(server.address, server.address, time="10s")["findings"]
                 self.assertEqual("sessions", sessions["check"])
                 self.assertEqual((check, 2, server.address), (finding["check"], finding["measured"], finding["server"]))
                 self.assertIn("(2 since its start)", finding["problem"])
         with played({}) as server:
-            found = deep(server.address, server.address, time="3s")
+            found = deep(server.address, server.address, time="10s")
             self.assertEqual(("no quorum", ["sessions"]), (found["verdict"], list(checks_of(found))))
             self.assertEqual({"secrets", "children", "values", "counters", "quotas"},
                              {each["check"] for each in found["unchecked"]})
 
     def test_figures_that_are_none(self):
         with played({"zk_unrecoverable_error_count": "x", "zk_open_file_descriptor_count": ""}) as server:
-            found = deep(server.address, server.address, time="3s")
+            found = deep(server.address, server.address, time="10s")
             self.assertEqual(["sessions"], list(checks_of(found)))
             self.assertLess({"errors", "descriptors"}, {each["check"] for each in found["unchecked"]})
 

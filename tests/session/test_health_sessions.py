@@ -26,7 +26,7 @@ def health_of_hung(server, *words):
     def is_told():
         told.append(health(server, *words))
         return HUNG in told[-1][1]
-    wait_until(is_told, 60, said=lambda: told[-1])
+    wait_until(is_told, 120, said=lambda: told[-1])
     return told[-1]
 
 
@@ -34,7 +34,7 @@ class Sessions(unittest.TestCase):
     def test_a_leader_without_anybody_who_acknowledges(self):
         """It leads on, and answers all words, until it notices that its followers are silent, which takes minutes here."""
         with Ensemble(3, config={"syncLimit": "1000"}) as ensemble:
-            wait_until(lambda: health(ensemble.connect_string)[0] == 0)
+            wait_until(lambda: health(ensemble.connect_string)[0] == 0, 120)
             self.assertRegex(health(ensemble.connect_string, "-t", "30s")[1],
                              r"\nhealthy: 3 of 3 members serve, .* leads, .*; each opens sessions\n$")
             leader = next(server for server in ensemble.servers if server.mode() == "leader")
@@ -54,7 +54,7 @@ class Sessions(unittest.TestCase):
             finally:
                 for server in followers:
                     os.kill(server.process.pid, signal.SIGCONT)
-            wait_until(lambda: health(ensemble.connect_string)[0] == 0)
+            wait_until(lambda: health(ensemble.connect_string)[0] == 0, 120)
 
     def test_a_refused_identity_says_nothing_of_the_server(self):
         with Server() as server:

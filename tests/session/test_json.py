@@ -245,7 +245,13 @@ class Schema(JsonTest):
         self.check_messages(run, "acquired ")
         program = run_zksh("-s", self.connect, "lock", "/e", "-o", "json", "--", "true")
         self.check_messages(program, "released ")
-        run = self.run_command("-c", "addauth digest ann:hidden; lock --detach -n /d")
+        runs = []
+
+        def is_connected():  # in two seconds, which a busy machine may exceed
+            runs.append(self.run_command("-c", "addauth digest ann:hidden; lock --detach -n /d"))
+            return runs[-1].returncode != 3
+        self.wait_until(is_connected)
+        run = runs[-1]
         self.assertEqual((run.returncode, run.stdout), (75, ""))
         self.check_messages(run, "/d is busy")
         self.assertNotIn("hidden", run.stderr)

@@ -83,9 +83,8 @@ class Family(LossTest):
         def act(zksh, watchdog):
             pattern = next(left)
             self.assertEqual((words(watchdog), comm(watchdog)), (f"watchdog {zksh.pid}", "watchdog"))
-            for process in (zksh.pid, watchdog):
-                if pattern in words(process):
-                    os.kill(process, signal.SIGKILL)
+            for process in [process for process in (zksh.pid, watchdog) if pattern in words(process)]:
+                os.kill(process, signal.SIGKILL)
             self.wait_said(zksh, f"zksh (pid {zksh.pid}) was killed; its watchdog has ended sh")
         self.each(act, ["a daemon"] * len(patterns))
 

@@ -39,9 +39,9 @@ class NobodyAnswers(LossTest):
         """It makes the time longer for which the lock is safe; a short lock does without."""
         with Proxy(self.server.port) as proxy:
             where = proxy.address + self.root
-            self.assertEqual(self.run_zksh("lock", "/l", "--", "true", server=where)[0], 0)
+            self.assertEqual(self.run_zksh("-t", "120000", "lock", "/l", "--", "true", server=where)[0], 0)
             self.assertNotIn(b"conf", proxy.first_bytes.values())
-            holder = self.start("-t", "8000", server=where, bufsize=0)
+            holder = self.start("-t", "24000", server=where, bufsize=0)
             self.send(holder, b"lock /l\n")
             self.wait_until(lambda: b"conf" in proxy.first_bytes.values())
             self.send(holder, b"lock /m\nquit\n")
@@ -115,10 +115,10 @@ class NobodyAnswers(LossTest):
 
     def test_server_that_comes_back_after_the_program_was_told(self):
         with Proxy(self.server.port) as proxy:
-            holder = self.lock("--grace", "4s", "--", "sh", "-c",
+            holder = self.lock("--grace", "8s", "--", "sh", "-c",
                                "trap 'echo told' TERM; echo ready; "
                                "until read line; do :; done; exit 5",
-                               options=["-t", "24000"], server=proxy.address + self.root)
+                               options=["-t", "48000"], server=proxy.address + self.root)
             self.assertEqual(self.line(holder), "ready")
             proxy.block()
             self.wait_said(holder, "SIGTERM to pid")

@@ -11,6 +11,8 @@ from server import Server, four_letter_word
 from waiting import wait_until
 from znodes import Znodes
 
+LASTING = {"maxSessionTimeout": "600000"}  # sessions that ask nothing for a while stay
+
 EPHEMERAL_SEQUENTIAL = 3
 
 
@@ -112,14 +114,16 @@ class Json(LocksTest):
             wait_until(are_seen, 300, lambda said=said: said)  # the server may be too late to say who watches
 
     def test_servers_with_many_watches_are_not_asked_who_watches(self):
-        with Server() as server, Znodes(server.address) as znodes:
+        with Server(LASTING) as server, Znodes(server.address) as znodes:
             znodes.create("/l")
             for _ in range(2):
                 znodes.create(f"/l/_c_{uuid.uuid4()}-lock-", b"", EPHEMERAL_SEQUENTIAL)
 
             def source(*options):
                 process = self.start("locks", "-o", "json", "/l", *options, server=server.address)
-                return json.loads(process.stdout.readline())["watcherSource"]
+                line = process.stdout.readline()
+                self.end(process)  # its watches count, too
+                return json.loads(line)["watcherSource"]
 
             def watch_until(count):
                 while self.watched < count:
@@ -155,7 +159,7 @@ class Json(LocksTest):
         self.assertEqual((lock["contenders"], lock["changes"]["left"]), ([], 1))
 
     def test_a_server_that_tells_nothing(self):
-        with Server({"4lw.commands.whitelist": "srvr"}) as server:
+        with Server({"4lw.commands.whitelist": "srvr", **LASTING}) as server:
             with Znodes(server.address) as znodes:
                 znodes.create("/l")
                 znodes.create(f"/l/_c_{uuid.uuid4()}-lock-", b"alice", EPHEMERAL_SEQUENTIAL)
@@ -173,7 +177,7 @@ class Json(LocksTest):
 
     def test_a_member_that_is_not_asked(self):
         """Each member knows only its own sessions' watches."""
-        with Ensemble() as ensemble:
+        with Ensemble(config=LASTING) as ensemble:
             addresses = [member.address for member in ensemble.servers]
             with Znodes(addresses[0]) as first, Znodes(addresses[1]) as second:
                 first.create("/l")

@@ -90,7 +90,7 @@ class MultiLock(LockTest):
 
     def test_busy(self):
         self.hold("/b")
-        for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "4s"))):
+        for way, options in itertools.product(((), ("--atomic",)), (("-n",), ("-w", "10s"))):
             with self.subTest(way=way, options=options):
                 status, _, err = self.run_brief("multilock", *way, *options, "/a", "/b", "--", "true")
                 self.assertEqual(status, 75, err)
@@ -116,7 +116,7 @@ class MultiLock(LockTest):
         self.assert_all_free()
 
     def test_a_killed_holder_leaves_none(self):
-        holder = self.multilock("/a", "/b", "--", *STAY, options=["-t", "4s"])
+        holder = self.multilock("/a", "/b", "--", *STAY, options=["-t", "15s"])
         self.wait_said(holder, "acquired ")
         us = self.multilock("--atomic", "/b", "/a", "--", "true")
         self.wait_said(us, "waiting /a")

@@ -9,6 +9,8 @@ import unittest
 from session_case import SessionTest
 from proxy import Proxy
 
+SILENT = ("-t", "600000")  # of its own accord it asks nothing for a minute
+
 MIXED = """create /p value
 create -s /p/s- one
 ls /p
@@ -133,7 +135,7 @@ class Pipe(SessionTest):
     def lose(self, proxy, first, lines, made=None):
         """Sends lines, of a request each, whose answers are lost with the connection; status, stdout and stderr. `made`:
         a node that they create, for what a server has not read yet is lost with the connection, too."""
-        zksh = self.start("--pipe", server=proxy.address + self.root)
+        zksh = self.start(*SILENT, "--pipe", server=proxy.address + self.root)
         self.send(zksh, first + b"\n")
         self.assertTrue(zksh.stderr.readline().startswith(b"Created"))
         proxy.swallow()
@@ -164,29 +166,31 @@ class Pipe(SessionTest):
                      "stdin:4: KeeperErrorCode = ConnectionLoss for /a"):
             self.assertIn(line, err)
 
-    def interrupted(self, lines):
-        """Status, stderr and seconds from Ctrl-C to the end of a zksh whose lines a server does not answer."""
+    def interrupted(self, lines, requests):
+        """Status, stderr and seconds from Ctrl-C to the end of a zksh whose lines a server does not answer; so many
+        requests are under way by then."""
         with Proxy(self.server.port) as proxy:
-            zksh = self.start("--pipe", server=proxy.address + self.root)
+            zksh = self.start(*SILENT, "--pipe", server=proxy.address + self.root)
             self.send(zksh, b"create /a x\n")
             self.assertEqual(zksh.stderr.readline(), b"Created /a\n")
             proxy.swallow()
+            asked = proxy.asked
             self.send(zksh, lines)
-            self.wait_until(lambda: proxy.swallowed > 0)
+            self.wait_until(lambda: proxy.asked >= asked + requests)
             begin = time.monotonic()
             zksh.send_signal(signal.SIGINT)
             err = zksh.communicate(timeout=60)[1].decode()
         return zksh.returncode, err, time.monotonic() - begin
 
     def test_ctrl_c(self):
-        status, err, seconds = self.interrupted(b"get /a\nset /a y\n" * 1000)
+        status, err, seconds = self.interrupted(b"get /a\nset /a y\n" * 1000, 2)
         self.assertLess(seconds, 15)  # the session lasts for 30
         self.assertEqual(status, 130)
         self.assertRegex(err, r"stdin:2: interrupted; from here on, \d+ writes were sent but not answered, and "
                               r"may still be applied\nstdin:\d+: nothing from this line on was run\n1 ok, 0 failed\n$")
 
     def test_ctrl_c_among_reads(self):
-        self.assertEqual(self.interrupted(b"get /a\n" * 10)[:2],
+        self.assertEqual(self.interrupted(b"get /a\n" * 10, 10)[:2],
                          (130, "stdin:2: interrupted; every write from here on was answered\n"
                                "stdin:12: nothing from this line on was run\n1 ok, 0 failed\n"))
 

@@ -75,7 +75,7 @@ class Semaphore(LockTest):
 
     def test_a_killed_holder_gives_its_lease_to_the_next(self):
         holders = self.hold(2)
-        holders.append(self.semaphore("3", "--", *STAY, options=["-t", "4s"]))
+        holders.append(self.semaphore("3", "--", *STAY, options=["-t", "15s"]))
         self.wait_leases(3)
         fourth = self.semaphore("3", "--", "true")
         self.wait_said(fourth, "waiting /s")
@@ -103,7 +103,7 @@ class Semaphore(LockTest):
 
     def test_busy(self):
         self.hold(3)
-        for options, said in ((["-n"], "is busy"), (["-w", "4s"], "was not acquired in time")):
+        for options, said in ((["-n"], "is busy"), (["-w", "10s"], "was not acquired in time")):
             with self.subTest(options):
                 status, out, err = self.run_brief("semaphore", "/s", "3", *options, "--", "echo", "never")
                 self.assertEqual((status, out), (75, ""), err)

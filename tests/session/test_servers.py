@@ -20,7 +20,7 @@ class EnsembleTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.ensemble = Ensemble(3)
+        cls.ensemble = Ensemble(3, {"maxSessionTimeout": "600000"})
         for member in cls.ensemble.servers:  # so that each knows where clients find the others
             for other in cls.ensemble.servers:
                 member.config[f"server.{other.number}"] += f";{other.address}"
@@ -35,7 +35,7 @@ class EnsembleTest(unittest.TestCase):
             server.thaw()
         for server in self.servers:
             server.wait_mode("leader", "follower")
-        wait_until(lambda: self.zksh("health")[0] == 0)
+        wait_until(lambda: self.zksh("health")[0] == 0, 120)
 
     def zksh(self, *words, server=None):
         """Status, stdout and stderr."""
@@ -78,21 +78,27 @@ class Healthy(EnsembleTest):
     def test_a_frozen_follower_costs_two_seconds(self):
         victim = self.followers()[0]
         victim.freeze()
-        begin = time.monotonic()
-        status, out, _ = self.zksh("health")
-        took = time.monotonic() - begin
-        self.assertEqual(status, 1, out)
+        told = []
+
+        def others_answer():
+            """In these two seconds, which may be too short for a busy machine."""
+            begin = time.monotonic()
+            status, out, _ = self.zksh("health")
+            told[:] = status, out, time.monotonic() - begin
+            return status == 1
+        wait_until(others_answer, 120, lambda: told)
+        _, out, took = told
         self.assertIn(f"- {victim.address}: {FROZEN}\n", out)
         self.assertGreater(took, 1.9)
         self.assertLess(took, 10)  # the machine may be busy
-        status, out, err = self.zksh("4lw", "-t", "2s", "ruok")
+        status, out, err = self.zksh("4lw", "-t", "6s", "ruok")
         self.assertEqual((status, out.count("imok")), (1, 2))
         self.assertEqual(err, f"{victim.address}: {FROZEN}\n")
 
     def test_two_killed(self):
         for victim in self.followers():
             victim.kill()
-        status, out, _ = self.zksh("health")
+        status, out, _ = self.zksh("health", "-t", "20s")
         self.assertEqual(status, 3)
         self.assertRegex(out, r"\nno quorum: [01] voting members? serves?, but 2 must\n")
         for server in self.servers:
@@ -180,11 +186,12 @@ class Moving(EnsembleTest):
             # In a random order: each is the first now and then.
             for _ in range(4):
                 servers = f"127.0.0.1:{silent.getsockname()[1]},{self.servers[0].address}"
-                self.assertEqual((0, "[zookeeper]\n", ""), self.zksh("ls", "/", server=servers))
+                self.assertEqual((0, "[zookeeper]\n", ""), self.zksh("--connect-timeout", "40s", "ls", "/", server=servers))
 
     def test_a_session_of_two_servers_goes_from_one_to_the_other_and_back(self):
         followers = self.followers()
-        shell = subprocess.Popen([ZKSH, "-s", ",".join(server.address for server in followers), "--keep-going"],
+        shell = subprocess.Popen([ZKSH, "-s", ",".join(server.address for server in followers), "--keep-going",
+                                  "--connect-timeout", "120s"],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(shell.communicate)
         self.addCleanup(shell.kill)
@@ -197,7 +204,7 @@ class Moving(EnsembleTest):
 
     def ask_again_until(self, shell, line, expected):
         """What is on its way while a server dies is lost."""
-        until = time.monotonic() + 30
+        until = time.monotonic() + 150
         said = "KeeperErrorCode"
         while said != expected + "\n":
             if said.startswith("KeeperErrorCode"):

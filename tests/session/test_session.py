@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from session_case import NOT_SERVING, ZKSH, SessionTest, environment
+from session_case import LONG, NOT_SERVING, ZKSH, SessionTest, environment
 from proxy import Proxy
 from server import four_letter_word, server_version
 from terminal import Terminal
@@ -277,10 +277,11 @@ class Lost(SessionTest):
         next(steps, None)
 
     def test_write_that_a_frozen_server_never_saw(self):
-        self.znodes.create(self.root + "/a", b"old")
+        name = "a" * LONG
+        self.znodes.create(f"{self.root}/{name}", b"old")
         process = self.start_with("create /ready x", "--keep-going", "-t", "60000")
         self.server.freeze()
-        process.stdin.write(b"delete /a\n")
+        process.stdin.write(f"delete /{name}\n".encode())
         self.close_input(process)
         self.wait_until(self.request_is_unread)
         self.server.kill()
@@ -450,7 +451,7 @@ class Signals(SessionTest):
         """As from timeout(1), which sends it to the process and to its group."""
         process = self.start_with("create /ready x")
         self.server.freeze()
-        self.send(process, b"set /ready y\n")
+        self.send(process, b"set /ready " + b"y" * LONG + b"\n")
         self.wait_until(self.request_is_unread)
         for _ in range(100):
             process.send_signal(signal.SIGTERM)
@@ -461,7 +462,7 @@ class Signals(SessionTest):
     def test_command_that_waits_for_a_frozen_server(self):
         process = self.start_with("create /ready x")
         self.server.freeze()
-        self.send(process, b"set /ready y\n")
+        self.send(process, b"set /ready " + b"y" * LONG + b"\n")
         self.wait_until(self.request_is_unread)
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)

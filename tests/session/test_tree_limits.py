@@ -130,7 +130,7 @@ class Hostile(TreeTest):
         self.row_with_a_leaf_first()
         self.znodes.create(self.root + "/tree/first")  # found before most of the others: goes after them
         before = self.number_of_children("/tree")
-        process = self.lasting("rmr", "/tree")
+        process = self.lasting("rmr", "/tree", rate=1000)
         self.wait_until(lambda: self.number_of_children("/tree") < before)
         self.znodes.create(self.root + "/tree/new")
         status, out, err = self.ended(process)

@@ -78,7 +78,7 @@ class Trees(SessionTest):
         text = tree_text(seed=6)
         tree = self.write(text)
         for seen in (1, 3000, 9000):
-            process = self.start("apply", "--rate", "2000", tree)
+            process = self.start("apply", "--rate", "1000", tree)
             self.wait_created(text, seen)
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -94,7 +94,7 @@ class Trees(SessionTest):
     def test_a_server_that_restarts_meanwhile(self):
         text = tree_text(seed=7)
         tree = self.write(text)
-        process = self.start("apply", "--rate", "10000", tree)
+        process = self.start("-t", "60000", "apply", "--rate", "10000", tree)
         self.wait_created(text, 2000)
         self.server.kill()
         self.server.start()
@@ -106,7 +106,7 @@ class Trees(SessionTest):
     def test_a_dump_outlives_a_restart(self):
         text = tree_text(seed=8)
         self.apply(self.write(text))
-        process = self.start("dump", "--rate", "20000", "/tree")
+        process = self.start("-t", "60000", "dump", "--rate", "20000", "/tree")
         first = process.stdout.readline()
         self.server.kill()
         self.server.start()
@@ -128,7 +128,7 @@ class Trees(SessionTest):
             status, out, err = self.run_zksh("dump", "/tree")
             self.assertEqual((status, err), (0, "1 ephemeral node was left out\n"))
             self.assertTrue(out.endswith("# 1 ephemeral node was left out\nend\n"))
-        self.wait_gone(self.root + "/tree/z/here")
+        self.wait_gone("/tree/z/here")
         self.assertIn("removed 1, ", self.apply("--prune", tree))
         self.assertEqual(self.dump("/tree"), before)
 
@@ -193,7 +193,7 @@ class Trees(SessionTest):
         text = HEADER + "\n".join(lines) + "\nend\n"
         tree = self.write(text)
         process = self.start("apply", "--rate", "1000", tree)
-        self.wait_until(lambda: self.znodes.exists(self.root + "/tree"))
+        self.wait_node("/tree/n00100")
         status, out, err = self.run_zksh("getAcl", "/tree")
         self.assertEqual((status, err), (0, ""))
         self.assertNotIn("world", out)

@@ -128,7 +128,7 @@ class Proxy:
         try:
             data = source.recv(65536)
             if source not in self._from_server:
-                if source not in self.first_bytes and len(data) > 40:
+                if source not in self.first_bytes and len(data) > 40 and any(data[20:28]):  # resumes a session
                     self.last_greeting = data
                 self.first_bytes.setdefault(source, data[:4])
                 self._count_requests(source, data)

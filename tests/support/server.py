@@ -8,6 +8,7 @@
 A started fixture ends with `stop`, or when the process that started it (ctest) is gone.
 """
 import argparse
+import contextlib
 import ctypes
 import fcntl
 import glob
@@ -208,7 +209,8 @@ class Server:
 
     def _thread_states(self):
         for path in glob.glob(f"/proc/{self.process.pid}/task/*/stat"):
-            with open(path, encoding="ascii", errors="replace") as stat:
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                    open(path, encoding="ascii", errors="replace") as stat:  # the thread may have ended
                 yield stat.read().rpartition(")")[2].split()[0]
 
     def thaw(self):

@@ -152,7 +152,7 @@ class Sasl(TlsCase):
         def serve(connection):
             seen = []
             connections.append(seen)
-            connection.greet()
+            connection.greet(timeout=30000)
             while True:
                 body = connection.request()
                 if connection.operation != 102:

@@ -150,8 +150,8 @@ class TlsSessions(TlsCase):
                 return self.descriptors(shell), self.memory(shell)
 
             descriptors, memory = lose(10)
-            later, more = lose(20)
-            self.assertEqual(descriptors, later)
+            _, more = lose(20)
+            wait_until(lambda: self.descriptors(shell) <= descriptors)
         self.assertLess(more - memory, 400)  # a connection takes some 50 KiB
 
     @staticmethod
@@ -177,7 +177,7 @@ class TlsSessions(TlsCase):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.authority.issue("told"))
         context.sni_callback = lambda link, name, of: told.append(name)
-        with BrokenServer(lambda c: (c.greet(), c.serve()), context) as server:
+        with BrokenServer(lambda c: (c.greet(timeout=30000), c.serve()), context) as server:
             port = server.address.partition(":")[2]
             names = [f"127.0.0.1:{port}", f"localhost:{port}"]
             for servers in (names, names[::-1]) * 4:
@@ -208,9 +208,13 @@ class TlsSessions(TlsCase):
                     return
                 server.send(record)
         with BrokenServer(behave) as server:
-            self.works("-s", server.address, "--tls-ca", self.ca, "get", "/a")
-            wait_until(lambda: waited)
-        self.assertEqual([True], waited)
+            def is_awaited():
+                """It waits for 1.5 s, which a server of a busy machine may sleep through."""
+                waited.clear()
+                self.works("-s", server.address, "--tls-ca", self.ca, "get", "/a")
+                wait_until(lambda: waited)
+                return waited == [True]
+            wait_until(is_awaited)
 
 
 class TlsByHand:

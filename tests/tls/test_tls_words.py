@@ -72,7 +72,7 @@ class TlsWords(TlsCase):
     def test_no_word_is_sent_without_tls(self):
         heard = []
         with BrokenServer(lambda c: heard.append(c.link.recv(65536))) as plain:
-            self.zksh("-s", plain.address, "--tls-ca", self.ca, "4lw", "-t", "3s", "srvr")
+            self.zksh("-s", plain.address, "--tls-ca", self.ca, "4lw", "-t", "30s", "srvr")
             wait_until(lambda: heard)
         self.assertEqual({b"\x16\x03"}, {data[:2] for data in heard})
 
@@ -86,7 +86,7 @@ class TlsWords(TlsCase):
                 connection.send(b"x")
         for behave in (silent, drips):
             with self.subTest(behave.__name__), BrokenServer(behave) as server:
-                status, out, err, seconds = self.zksh("-s", server.address, "--tls-ca", self.ca, "4lw", "-t", "500ms", "srvr")
+                status, out, err, seconds = self.zksh("-s", server.address, "--tls-ca", self.ca, "4lw", "-t", "5s", "srvr")
                 self.assertEqual((3, ""), (status, out))
                 self.assertIn(f"{server.address}: TLS: the server does not answer the handshake", err)
                 self.assertLess(seconds, 30)

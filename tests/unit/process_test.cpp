@@ -208,7 +208,8 @@ TEST(Process, AResumedChildIsSeenToRun) {
   process.signal(SIGSTOP);
   EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 60s, stopped));
   process.resume();
-  EXPECT_FALSE(monitor.with_lock(stopped));
+  EXPECT_TRUE(monitor.wait_until({}, Clock::now() + 60s,
+                                 [&](const Monitor::Held& held) { return !stopped(held); }));
 }
 
 TEST(Process, EndIsATerminationAndThenAKill) {

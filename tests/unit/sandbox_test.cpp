@@ -37,8 +37,8 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using State = Sandbox::State;
 
-bool within_thirty_seconds(const std::function<bool()>& reached) {
-  const auto deadline = Clock::now() + 30s;
+bool within_a_minute(const std::function<bool()>& reached) {
+  const auto deadline = Clock::now() + 60s;
   while (!reached()) {
     if (Clock::now() > deadline) return false;
     std::this_thread::sleep_for(10ms);
@@ -95,17 +95,30 @@ std::vector<State> states(const Sandbox& sandbox) {
   return all;
 }
 
+// A server of a busy machine may be late with its answer, and seems to start then.
+
+/// Whether a server comes into this state.
+bool becomes(const Sandbox& sandbox, int number, State state) {
+  return within_a_minute(
+      [&] { return states(sandbox)[static_cast<std::size_t>(number - 1)] == state; });
+}
+
+/// Its number, as soon as there is one; else 0.
 int leader(const Sandbox& sandbox) {
-  for (const auto& server : sandbox.status()) {
-    if (server.role == "leader") return server.number;
-  }
-  return 0;
+  int number = 0;
+  within_a_minute([&] {
+    for (const auto& server : sandbox.status())
+      if (server.role == "leader") number = server.number;
+    return number != 0;
+  });
+  return number;
 }
 
 TEST_F(SandboxTest, OneServer) {
   pid_t pid = 0;
   {
     const Sandbox sandbox(monitor, 1);
+    EXPECT_TRUE(becomes(sandbox, 1, State::Serving));
     const auto servers = sandbox.status();
     ASSERT_EQ(servers.size(), 1U);
     EXPECT_EQ(servers[0].state, State::Serving);
@@ -123,7 +136,7 @@ TEST_F(SandboxTest, OneServer) {
 TEST_F(SandboxTest, EnsembleFailsAsItIsTold) {
   Sandbox sandbox(monitor, 3);
   EXPECT_EQ(std::ranges::count(sandbox.connect_string(), ','), 2);
-  EXPECT_EQ(states(sandbox), (std::vector{State::Serving, State::Serving, State::Serving}));
+  for (const int number : {1, 2, 3}) EXPECT_TRUE(becomes(sandbox, number, State::Serving));
   const int first_leader = leader(sandbox);
   ASSERT_NE(first_leader, 0);
 
@@ -131,10 +144,11 @@ TEST_F(SandboxTest, EnsembleFailsAsItIsTold) {
   EXPECT_EQ(states(sandbox)[static_cast<std::size_t>(first_leader - 1)], State::Stopped);
   EXPECT_THROW(sandbox.stop(first_leader), Error);
   EXPECT_THROW(sandbox.freeze(first_leader), Error);
-  EXPECT_TRUE(within_thirty_seconds([&] { return leader(sandbox) != 0; }));
+  const int second_leader = leader(sandbox);
+  ASSERT_NE(second_leader, 0);
 
   const int frozen =
-      leader(sandbox) % 3 + 1 == first_leader ? first_leader % 3 + 1 : leader(sandbox) % 3 + 1;
+      second_leader % 3 + 1 == first_leader ? first_leader % 3 + 1 : second_leader % 3 + 1;
   sandbox.freeze(frozen);
   EXPECT_EQ(states(sandbox)[static_cast<std::size_t>(frozen - 1)], State::Frozen);
   EXPECT_THROW(sandbox.start(frozen), Error);
@@ -143,7 +157,7 @@ TEST_F(SandboxTest, EnsembleFailsAsItIsTold) {
 
   sandbox.start(first_leader);
   EXPECT_THROW(sandbox.start(first_leader), Error);
-  EXPECT_EQ(states(sandbox)[static_cast<std::size_t>(first_leader - 1)], State::Serving);
+  EXPECT_TRUE(becomes(sandbox, first_leader, State::Serving));
 }
 
 TEST_F(SandboxTest, DataOutlivesAStopAndNoQuorumIsSeen) {
@@ -160,19 +174,19 @@ TEST_F(SandboxTest, DataOutlivesAStopAndNoQuorumIsSeen) {
   EXPECT_EQ(states(sandbox), (std::vector{State::Stopped, State::Stopped, State::Stopped}));
 
   sandbox.start(1);  // returns, although it cannot serve alone
-  EXPECT_EQ(states(sandbox)[0], State::NoQuorum);
+  EXPECT_TRUE(becomes(sandbox, 1, State::NoQuorum));
   sandbox.start(2);
-  EXPECT_EQ(states(sandbox)[1], State::Serving);
-  EXPECT_TRUE(within_thirty_seconds([&] { return states(sandbox)[0] == State::Serving; }));
+  EXPECT_TRUE(becomes(sandbox, 2, State::Serving));
+  EXPECT_TRUE(becomes(sandbox, 1, State::Serving));
   EXPECT_GT(epoch(), before);
 }
 
 TEST_F(SandboxTest, ServerThatEndsByItselfIsStopped) {
   Sandbox sandbox(monitor, 1);
   kill(sandbox.pid(1), SIGKILL);
-  EXPECT_TRUE(within_thirty_seconds([&] { return states(sandbox)[0] == State::Stopped; }));
+  EXPECT_TRUE(becomes(sandbox, 1, State::Stopped));
   sandbox.start(1);
-  EXPECT_EQ(states(sandbox)[0], State::Serving);
+  EXPECT_TRUE(becomes(sandbox, 1, State::Serving));
 }
 
 TEST_F(SandboxTest, NumbersAreChecked) {
@@ -194,7 +208,7 @@ TEST_F(SandboxTest, FailedStartShowsTheLogAndLeavesNothing) {
 TEST_F(SandboxTest, StartCanBeStopped) {
   std::stop_source source;
   const std::jthread stopper([&] {
-    within_thirty_seconds([&] { return process_names(directory); });
+    within_a_minute([&] { return process_names(directory); });
     source.request_stop();
   });
   EXPECT_THROW(Sandbox(monitor, 3, {}, source.get_token()), Cancelled);
@@ -230,7 +244,7 @@ TEST_F(SandboxTest, ArchiveInZookeeperHome) {
   setenv("ZOOKEEPER_HOME", home.c_str(), 1);
   EXPECT_EQ(find_server_program().class_path, home.string() + "/conf:" + home.string() + "/lib/*");
   const Sandbox sandbox(monitor, 1);
-  EXPECT_EQ(states(sandbox)[0], State::Serving);
+  EXPECT_TRUE(becomes(sandbox, 1, State::Serving));
 }
 
 /// A process that owns a sandbox, and says its directory and its servers' pids.
@@ -298,7 +312,7 @@ TEST_P(SandboxOwner, EndBySignalLeavesNothing) {
   Owner owner(1);
   ASSERT_TRUE(owner.started());
   owner.end(GetParam());
-  EXPECT_TRUE(within_thirty_seconds([&] { return owner.nothing_left(); }));
+  EXPECT_TRUE(within_a_minute([&] { return owner.nothing_left(); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, SandboxOwner, testing::Values(SIGKILL, SIGTERM, SIGHUP, SIGABRT),
@@ -311,14 +325,14 @@ TEST_F(SandboxTest, KillOfTheOwnerEndsAFrozenServerToo) {
   });
   ASSERT_TRUE(owner.started());
   owner.end(SIGKILL);
-  EXPECT_TRUE(within_thirty_seconds([&] { return owner.nothing_left(); }));
+  EXPECT_TRUE(within_a_minute([&] { return owner.nothing_left(); }));
 }
 
 TEST_F(SandboxTest, KillOfTheOwnersGroupLeavesNothing) {
   Owner owner(1, [](Sandbox&) { setpgid(0, 0); });
   ASSERT_TRUE(owner.started());
   owner.end_group();
-  EXPECT_TRUE(within_thirty_seconds([&] { return owner.nothing_left(); }));
+  EXPECT_TRUE(within_a_minute([&] { return owner.nothing_left(); }));
 }
 
 TEST_F(SandboxTest, KillOfTheOwnerAtAnyMomentOfTheStart) {
@@ -339,12 +353,12 @@ TEST_F(SandboxTest, KillOfTheOwnerAtAnyMomentOfTheStart) {
     if (pid == 0) {
       Monitor own;
       const Sandbox sandbox(own, 3);
-      _exit(0);
+      for (;;) pause();
     }
-    EXPECT_TRUE(within_thirty_seconds(moment));
+    EXPECT_TRUE(within_a_minute(moment));
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
-    EXPECT_TRUE(within_thirty_seconds([&] { return nothing_left(); }));
+    EXPECT_TRUE(within_a_minute([&] { return nothing_left(); }));
   }
 }
 

@@ -78,7 +78,7 @@ TEST_F(SchedulerTest, WhatDoesNotLeaveAfterAStopIsLeftBehind) {
   const Fiber::Shield shield(other.fiber);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(driver.run(stop.get_token(), milliseconds(10)));
+  EXPECT_FALSE(driver.run(stop.get_token(), milliseconds(500)));
   EXPECT_EQ(one.end, "cancelled");
   EXPECT_FALSE(other.fiber.ended());
 }

@@ -243,7 +243,7 @@ TEST_F(SemaphoreTest, ATryDoesNotWaitBehindOneWhoWaitsForMore) {
   while (!us->go())  // the tree changes no more: only the time passes
     tree.monitor().wait_until({}, us->fiber.deadline(), [](const Monitor::Held&) { return false; });
   EXPECT_EQ(us->failure<LockBusy>(), "/s was not acquired in time");
-  EXPECT_LT(Clock::now() - begun, 6s);
+  EXPECT_LT(Clock::now() - begun, 60s);
   EXPECT_THAT(us->nodes(), IsEmpty());
   EXPECT_EQ(us->client.watches(), 0U);
 }
