@@ -17,6 +17,7 @@ int run(Context& cx, const Args& a) {
   const auto job = job_of(cx, a.job, false);
   if (cx.background) throw ValueError("a job cannot wait for other jobs");
   cx.end_at_suspension();
+  cx.services.jobs->begin_waiting(job.number);
   cx.out.err_line("{}", cx.out.shown_in_error(job.line));
   if (const auto result = cx.services.jobs->wait(job.number, cx.stop)) return *result;
   if (cx.was_suspended()) {

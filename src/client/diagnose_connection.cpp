@@ -79,10 +79,10 @@ std::vector<Attempt> try_all(const ConnectString& servers) {
     for (const auto& attempt : all)
       for (const auto& fd : attempt.sockets)
         sockets.push_back({.fd = fd.get(), .events = POLLOUT, .revents = 0});
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0 ||
-        poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) <= 0)
-      break;
+    // Also when the time is over: after a pause of this process, what has come by then counts.
+    const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()),
+                               std::chrono::milliseconds(0));
+    if (poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) <= 0) break;
     std::span<const pollfd> rest(sockets);
     for (auto& attempt : all) {
       const auto own = rest.first(attempt.sockets.size());

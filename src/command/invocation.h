@@ -1,6 +1,7 @@
 // Invocation: a command as it was given, with the words of its line.
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,12 @@ enum class Input {
   Text,       ///< -c or -f
   Arguments,  ///< zksh's own arguments
 };
+
+/// How long what is printed next waits for a command's own events: less for a person than for a
+/// script, in case other clients keep the watches busy.
+inline std::chrono::milliseconds event_patience(Input input) {
+  return std::chrono::milliseconds(input == Input::Terminal ? 300 : 5000);
+}
 
 /// The words of one command.
 struct Invocation {

@@ -70,10 +70,13 @@ std::optional<int> JobTable::stop_waiting(int number) {
   });
 }
 
-std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
+void JobTable::begin_waiting(int number) {
   monitor_.with_lock([&](const Monitor::Held& held) {
     if (auto* const found = job(held, number)) found->awaited = true;
   });
+}
+
+std::optional<int> JobTable::wait(int number, const std::stop_token& stop) {
   std::optional<int> result;
   const auto ended = [&](const Monitor::Held& held) {
     const auto* const found = job(held, number);

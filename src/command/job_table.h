@@ -37,6 +37,8 @@ class JobTable {
   void remove(int number);
   /// Asks a job to end, if it is there; returns at once.
   void kill(int number);
+  /// From now on the job's end is reported by `wait` alone.
+  void begin_waiting(int number);
   /// Stops waiting for the job, so that its end is reported again. Returns its status if it has
   /// already ended.
   std::optional<int> stop_waiting(int number);

@@ -147,7 +147,7 @@ using namespace std::chrono_literals;
 /// How long a command waits for its last node to go if no server answers.
 constexpr auto leave_patience = 3s;
 /// Limits for attempts that should not wait: to connect, and to get a few answers.
-constexpr auto longest_connecting = 2s;
+constexpr auto longest_connecting = 5s;
 constexpr auto longest_look = 10s;
 
 class LockRun {
@@ -173,6 +173,11 @@ class LockRun {
     connect();
     refuse_distance(cx_.client, reserve(), cx_.stop);
     if (o_.detach) return detach();
+    if (!o_.is_awaited())  // who has read that it waits may press Ctrl-Z
+      cx_.allow_move(fmt::format(
+          "{0}: still asked for; this shell holds it when its turn comes; `unlock {0}` leaves the "
+          "queue",
+          fmt::join(request_.paths, " ")));
     lock_ = cx_.services.locks.ask(plan());
     await();
     report(acquired_line(*lock_, lock_->status()));
@@ -323,11 +328,6 @@ class LockRun {
 
   /// Waits until the lock is held. If interrupted, leaves the queue first.
   void await() {
-    if (!o_.is_awaited())
-      cx_.allow_move(fmt::format(
-          "{0}: still asked for; this shell holds it when its turn comes; `unlock {0}` leaves the "
-          "queue",
-          lock_->name()));
     try {
       if (!cx_.services.locks.await_held(*lock_, limit(), cx_.stop)) {
         lock_->release();

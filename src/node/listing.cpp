@@ -15,7 +15,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <chrono>
 
 namespace zksh {
 
@@ -122,7 +121,7 @@ std::string owner_of(Context& cx, const Stat& stat) {
 
 void print_stat(Context& cx, const Stat& stat, bool human) {
   // The server sends the event of a write before its answer.
-  cx.services.watches.settle(std::chrono::milliseconds(300), cx.stop);
+  cx.services.watches.settle(event_patience(cx.input), cx.stop);
   const auto text = stat_lines(
       stat, human ? human_notes(stat, wall_clock_now(), owner_of(cx, stat)) : StatNotes());
   if (prints_as_34(cx))

@@ -114,7 +114,7 @@ void Session::close() {
   });
   if (has_events) {
     // The server's answer to the end of the session follows the events.
-    constexpr std::chrono::milliseconds patience{1500};
+    constexpr std::chrono::seconds patience{5};
     const auto ended = start_end(on);
     monitor_.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
       return (*ended)(held) || !is_connected(on->state);

@@ -26,7 +26,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <deque>
@@ -211,10 +210,8 @@ void Interpreter::await_accepted() {
 }
 
 int Interpreter::finish(int result) {
-  using namespace std::chrono_literals;
-  // Waits so that a command's own events are printed before the next command's output: less for a
-  // person than for a script, in case other clients keep the watches busy.
-  around_.services.watches.settle(input_ == Input::Terminal ? 300ms : 5s, stop_);
+  // A command's own events are printed before the next command's output.
+  around_.services.watches.settle(event_patience(input_), stop_);
   // At the prompt the user has seen the failure; a script would send the incomplete transaction.
   if (result != status::ok && input_ != Input::Terminal) around_.transaction.get().spoil();
   const auto signal = around_.services.signals.take_end();

@@ -700,7 +700,7 @@ int serve(Supervisor& base, const Arguments& arguments, const OutputStyle& style
       });
   const auto attachment = watches.attach(session, survey_subtree);
   if (arguments.drop_in || input == Input::Pipe)
-    session.hear_last_events([&] { watches.settle(std::chrono::seconds(1), {}); });
+    session.hear_last_events([&] { watches.settle(std::chrono::seconds(5), {}); });
   // The server answers while the rest is set up and the words are parsed. zkCli's banner comes
   // first.
   if (begins_with_request(arguments) && !arguments.drop_in) session.open_early();
