@@ -63,15 +63,6 @@ int status_of_failure(const std::string& name) {
   }
 }
 
-bool within_a_minute(const std::function<bool()>& reached) {
-  const auto deadline = Clock::now() + 60s;
-  while (!reached()) {
-    if (Clock::now() > deadline) return false;
-    std::this_thread::sleep_for(5ms);
-  }
-  return true;
-}
-
 class Directory {
  public:
   Directory() {

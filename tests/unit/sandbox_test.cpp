@@ -37,15 +37,6 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using State = Sandbox::State;
 
-bool within_a_minute(const std::function<bool()>& reached) {
-  const auto deadline = Clock::now() + 60s;
-  while (!reached()) {
-    if (Clock::now() > deadline) return false;
-    std::this_thread::sleep_for(10ms);
-  }
-  return true;
-}
-
 bool process_names(const std::string& text) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("/proc", none)) {
