@@ -42,8 +42,8 @@ class JobTable {
   /// Stops waiting for the job, so that its end is reported again. Returns its status if it has
   /// already ended.
   std::optional<int> stop_waiting(int number);
-  /// Blocks until the job has ended, and returns its status; nullopt after a stop. A job that is no
-  /// longer in the table counts as successful.
+  /// Blocks until the job, for which begin_waiting was called, has ended, and returns its status;
+  /// nullopt after a stop. A job that is no longer in the table counts as successful.
   std::optional<int> wait(int number, const std::stop_token& stop);
   /// Asks all jobs to end, and blocks until the shell has reported their ends, or until `deadline`,
   /// or a stop.

@@ -132,10 +132,10 @@ class ServerPoller {
   ServerPoller(const std::string& server, std::string_view admin_servers);
 
   const std::string& chroot() const { return chroot_; }
-  /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a second
-  /// and four round trips, twice that if AdminServers are asked (ask_words), plus name
-  /// look-ups; with `watchers_up_to` perhaps as long again. What no server reports is missing.
-  /// Events are counted from the first call on.
+  /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a second and
+  /// four round trips, twice that if AdminServers are asked (ask_words), plus name look-ups; with
+  /// `watchers_up_to` perhaps as long again. What no server reports is missing. Events are counted
+  /// from the first call on.
   ServersAccount ask(const ServerTopics& topics,
                      std::optional<std::chrono::nanoseconds> round_trip);
   /// Asks for the watchers too if all servers have reported their watches, and these are at most
