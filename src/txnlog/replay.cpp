@@ -236,7 +236,7 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan) {
     replay.tree.learn_acls(txn);
   digests.finish();
   if (digests.wrong() && !digests.wrong()->ended) replay.differs = digests.wrong();
-  replay.fuzzy = fuzzy_clause(replay.snapshot, replay.end, replay.zxid, covered);
+  replay.fuzzy = fuzzy_clause(replay.snapshot, replay.end, replay.zxid, covered, next != INT64_MAX);
   return replay;
 }
 
@@ -245,12 +245,11 @@ bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const S
 }
 
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
-                                        std::int64_t reached, bool covered) {
+                                        std::int64_t reached, bool covered, bool ended) {
   const auto until = end.written_until(snapshot.zxid);
   if (reached < until)
-    return fmt::format(
-        "was written while the tree changed up to {}, and the logs do not reach that far",
-        zxid_text(until));
+    return fmt::format("was written while the tree changed up to {}, {}", zxid_text(until),
+                       ended ? "which is later" : "and the logs do not reach that far");
   if (covered || end.tells_end(snapshot.zxid)) return std::nullopt;
   return "may have been written while the tree changed, and there are no logs to show it";
 }

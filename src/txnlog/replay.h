@@ -38,7 +38,7 @@ struct Replay {
   std::size_t longest = 0;
   /// The time of the last transaction, if the logs have none after it.
   std::optional<std::int64_t> end_time{};
-  /// The snapshot was written while the tree changed, and the logs do not reach its end: some nodes
+  /// The snapshot was written while the tree changed, and not all of that was applied: some nodes
   /// may be newer, or missing.
   std::optional<std::string> fuzzy{};
   bool first = false;  ///< there is no snapshot, see begins_with_first
@@ -67,10 +67,11 @@ Replay replay(const DataFiles& files, const ReplayPlan& plan);
 bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const SnapshotEnd& end);
 
 /// What to say of a snapshot ("was written while …") if the tree with it is only about right, since
-/// it was written while others changed the tree: `reached` is the last transaction known, `covered`
-/// whether the logs would show what followed. nullopt: the tree is right.
+/// it was written while others changed the tree: `reached` is the last transaction applied,
+/// `covered` whether the logs would show what followed, `ended` whether they do, and it was not
+/// asked for. nullopt: the tree is right.
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
-                                        std::int64_t reached, bool covered);
+                                        std::int64_t reached, bool covered, bool ended = false);
 
 /// "the tree at 0x5 is only about right: …", for a fuzzy one, or one that differs from the servers'
 /// own; nullopt for any other.
