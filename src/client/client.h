@@ -171,7 +171,7 @@ class Client {
   /// have arrived. 0 if there is no session.
   virtual std::int64_t last_zxid(const Monitor::Held& /*held*/) { return 0; }
   /// Blocks until there is a connection, and it is known what its server supports, or the server
-  /// does not say so for a second. Throws as await_connection.
+  /// does not say so for five seconds. Throws as await_connection.
   virtual void learn_server(const std::string& path, const std::stop_token& stop);
   virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,

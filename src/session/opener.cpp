@@ -273,7 +273,7 @@ bool Session::has_version(Handle* on, int major, int minor) {
 /// Asks the connected server for its version. The answer of a server that was left meanwhile does
 /// not count: it may be another server by now.
 void Session::ask_for_version(const std::stop_token& stop) {
-  constexpr std::chrono::seconds pause{2};  // after a silence
+  constexpr std::chrono::seconds pause{2};
   const auto on = open_handle();
   Clock::time_point lost;
   const auto address = monitor_.with_lock([&](const Monitor::Held& held) -> std::string {
@@ -283,14 +283,17 @@ void Session::ask_for_version(const std::stop_token& stop) {
   });
   if (address.empty()) return;
   const auto server = parse_connect_string(address).servers.front();
-  const auto answer =
-      ask_word(server, "srvr", on->hosts_of(address), patience_at(round_trip()), stop);
+  const auto patience = patience_at(round_trip());
+  const auto asked = Clock::now();
+  const auto answer = ask_word(server, "srvr", on->hosts_of(address), patience, stop);
+  // Its JVM may have paused: it remains unknown.
+  if (answer.empty() && Clock::now() >= asked + patience) return;
   monitor_.change([&](const Monitor::Held&) {
     if (on->lost != lost || on->address != address) return;
-    const bool is_silent = answer.empty() || is_not_serving(answer);
+    const bool is_unwell = answer.empty() || is_not_serving(answer);
     known_servers().versions[address] = {
         .version = server_version_in(answer_field(answer, "Zookeeper version")),
-        .ask_again = is_silent ? Clock::now() + pause : Clock::time_point::max()};
+        .ask_again = is_unwell ? Clock::now() + pause : Clock::time_point::max()};
   });
 }
 

@@ -863,14 +863,18 @@ std::int64_t Session::last_zxid(const Monitor::Held& /*held*/) {
 }
 
 void Session::learn_server(const std::string& path, const std::stop_token& stop) {
-  constexpr std::chrono::seconds patience{1};
+  constexpr std::chrono::seconds patience{5};
+  constexpr std::chrono::seconds until_asked_again{1};
   await_connection(path, stop);
   const auto on = open_handle();
-  if (!on || has_version(on.get(), 0, 0)) return;
-  monitor_.wait_until(stop, Clock::now() + patience, [&](const Monitor::Held&) {
-    return known_servers().version_of(on->address) || state_->open_handle() != on;
-  });
-  if (stop.stop_requested()) throw Cancelled();
+  const auto until = Clock::now() + patience;
+  for (bool is_over = !on; !is_over && !has_version(on.get(), 0, 0) && Clock::now() < until;) {
+    is_over = monitor_.wait_until(
+        stop, std::min(until, Clock::now() + until_asked_again), [&](const Monitor::Held&) {
+          return known_servers().version_of(on->address) || state_->open_handle() != on;
+        });
+    if (stop.stop_requested()) throw Cancelled();
+  }
 }
 
 }  // namespace zksh

@@ -20,6 +20,7 @@ class Recorder:
         self.version, self.refused, self.holds_back = version, refused, holds_back
         self.seen = []
         self.is_ill, self.words = False, 0
+        self.unanswered = 0  # how many of the first words get no answer
         self.released = threading.Event()
 
     def __call__(self, connection):
@@ -28,6 +29,8 @@ class Recorder:
         if self.is_ill:
             return None
         if connection.ahead == b"srvr":
+            if self.words <= self.unanswered:
+                return connection.stay()
             return connection.send(f"Zookeeper version: {self.version}-x, built on 01/01/2024 00:00 UTC\n".encode())
         connection.greet(timeout=30000)
         while True:
@@ -83,6 +86,14 @@ class Newer(SessionTest):
                 self.send(session, READS.encode())
                 return second.of(MULTI_READ)
             self.wait_until(reads_together)
+
+    def test_a_server_that_paused_is_not_taken_for_an_old_one(self):
+        recorder = Recorder("3.8.0")
+        recorder.unanswered = 2
+        with BrokenServer(recorder) as server:
+            status, _, err = self.run_zksh("-c", "addWatch /a", server=server.address)
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(recorder.of(ADD_WATCH))
 
     def test_a_server_gets_what_it_has(self):
         """However the session moves between two versions."""
