@@ -501,6 +501,25 @@ class BrokenServers(unittest.TestCase):
                 self.assertIn("SERVER", out + err)
         self.all_of([(name, words) for name in behaviours for words in commands], check)
 
+    def test_an_answer_that_came_while_zksh_was_stopped(self):
+        """Beyond the time limit: zksh may look late, but the answer is not."""
+        is_asked, is_over = threading.Event(), threading.Event()
+
+        def answer(c):
+            c.read(4)
+            is_asked.set()
+            is_over.wait(30)
+            c.send(b"imok")
+            c.end()
+        with BrokenServer(answer, self.tls) as server, \
+                subprocess.Popen([*self.program, "-s", server.address, "4lw", "ruok", "-t", "2s"], stdout=subprocess.PIPE) as process:
+            self.assertTrue(is_asked.wait(30))
+            process.send_signal(signal.SIGSTOP)
+            is_over.set()
+            self.assertFalse(readable(process.stdout, 2.1))
+            process.send_signal(signal.SIGCONT)
+            self.assertEqual(process.stdout.read(), b"imok\n")
+
     @classmethod
     def tearDownClass(cls):
         # Of an endless answer 64 MiB are kept, of each word; but not the 2 GiB that a length promises.
