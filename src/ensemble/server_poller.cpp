@@ -195,8 +195,9 @@ std::map<std::string, std::set<std::int64_t>> parse_wchp(std::string_view answer
   return watchers;
 }
 
-ServerPoller::ServerPoller(const std::string& server, std::string_view admin_servers)
-    : admin_servers_(admin_servers, server) {
+ServerPoller::ServerPoller(const std::string& server, std::string_view admin_servers,
+                           std::stop_token stop)
+    : admin_servers_(admin_servers, server), stop_(std::move(stop)) {
   auto parsed = parse_connect_string(server);
   chroot_ = std::move(parsed.chroot);
   std::set<std::string> seen;
@@ -243,7 +244,8 @@ void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount
       asked.push_back(&server);
     }
   }
-  const auto answers = ask_words(questions, admin_servers_, {.deadline = now + patience_});
+  const auto answers =
+      ask_words(questions, admin_servers_, {.deadline = now + patience_, .stop = stop_});
   for (std::size_t i = 0; i < answers.size(); ++i)
     read_answer(*asked[i], questions[i].word, answers[i], account);
 }

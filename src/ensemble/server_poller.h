@@ -129,13 +129,13 @@ struct ServerTopics {
 class ServerPoller {
  public:
   /// `server` is a connect string; `admin_servers` as in AdminServers. Throws ValueError.
-  ServerPoller(const std::string& server, std::string_view admin_servers);
+  ServerPoller(const std::string& server, std::string_view admin_servers, std::stop_token stop);
 
   const std::string& chroot() const { return chroot_; }
   /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a second and
   /// four round trips, twice that if AdminServers are asked (ask_words), plus name look-ups; with
   /// `watchers_up_to` perhaps as long again. What no server reports is missing. Events are counted
-  /// from the first call on.
+  /// from the first call on. Throws Cancelled on a stop.
   ServersAccount ask(const ServerTopics& topics,
                      std::optional<std::chrono::nanoseconds> round_trip);
   /// Asks for the watchers too if all servers have reported their watches, and these are at most
@@ -156,6 +156,7 @@ class ServerPoller {
   void count_events(Server& server, std::string_view answer);
 
   AdminServers admin_servers_;
+  std::stop_token stop_;
   Clock::duration patience_{};
   std::vector<Server> servers_;
   std::string chroot_;

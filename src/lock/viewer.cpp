@@ -53,7 +53,7 @@ LockViewer::LockViewer(Context& cx, const std::string& path, bool watch, bool wa
       reader_(client_, path, watch),
       fiber_(client_.monitor()),
       nearby_(client_, fiber_),
-      words_(client_.server(), cx.services.settings.value("admin-server")) {
+      words_(client_.server(), cx.services.settings.value("admin-server"), cx.stop) {
   const auto own = cx.services.locks.locks();
   own_paths_ = paths_of(own);
   passing_ = occupied_nodes(own);

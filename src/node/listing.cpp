@@ -108,8 +108,9 @@ namespace {
 std::string owner_of(Context& cx, const Stat& stat) {
   if (stat.ephemeral_owner == 0) return "";
   if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
-  const auto account = ServerPoller(cx.client.server(), cx.services.settings.value("admin-server"))
-                           .ask({.sessions = true}, cx.client.round_trip());
+  const auto account =
+      ServerPoller(cx.client.server(), cx.services.settings.value("admin-server"), cx.stop)
+          .ask({.sessions = true}, cx.client.round_trip());
   const auto address = account.addresses.find(stat.ephemeral_owner);
   if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
   if (!account.sessions) return "";

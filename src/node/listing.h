@@ -79,8 +79,8 @@ struct ListingForm {
   bool human = false;  ///< for the Stat
 };
 void print_children(Context& cx, const std::string& path, Listing children, ListingForm form);
-/// `human`: adds ages and other derived values; may spend a second to ask the servers who owns an
-/// ephemeral.
+/// `human`: adds ages and other derived values; asks the servers who owns an ephemeral, and blocks
+/// as ServerPoller::ask.
 void print_stat(Context& cx, const Stat& stat, bool human = false);
 /// Prints a result as print_result does, and with `with_stat` a Stat below, or in the object.
 void print_with_stat(Context& cx, Json json, std::string_view line, bool with_stat,

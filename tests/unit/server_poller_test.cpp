@@ -80,7 +80,7 @@ TEST(ServerPoller, FieldsOfMntr) {
 
 TEST(ServerPoller, SilentServersCostLittleAndOnce) {
   // Port 1 refuses the connection; nothing is told.
-  ServerPoller words("127.0.0.1:1,127.0.0.1:1/root", "off");
+  ServerPoller words("127.0.0.1:1,127.0.0.1:1/root", "off", {});
   EXPECT_EQ(words.chroot(), "/root");
   const auto account =
       words.ask({.sessions = true, .watches = true, .watchers = true}, std::nullopt);
