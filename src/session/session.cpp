@@ -113,8 +113,9 @@ void Session::close() {
     return on->is_ending;
   });
   if (has_events) {
-    // The server's answer to the end of the session follows the events.
-    constexpr std::chrono::seconds patience{5};
+    // The server's answer to the end of the session follows the events. A JVM may pause for
+    // seconds, but with the rest this is less than what a signal leaves (Loop::leave).
+    constexpr std::chrono::seconds patience{3};
     const auto ended = start_end(on);
     monitor_.wait_until({}, Clock::now() + patience, [&](const Monitor::Held& held) {
       return (*ended)(held) || !is_connected(on->state);

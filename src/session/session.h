@@ -75,9 +75,9 @@ class Session final : public Client {
     wait_begins_ = std::move(begins);
     wait_lasts_ = std::move(lasts);
   }
-  /// Has `close` wait, as zkCli does, for the events of the session's ephemerals, which the server
-  /// then removes, and call `report`, which waits until they are reported. Set it before anybody
-  /// can close the session.
+  /// Has `close` wait, as zkCli does, for at most three seconds for the events of the session's
+  /// ephemerals, which the server then removes, and call `report`, which waits until they are
+  /// reported. Set it before anybody can close the session.
   void hear_last_events(std::function<void()> report) { last_events_ = std::move(report); }
   SessionState state(const Monitor::Held& held) override;
   bool between_sessions(const Monitor::Held& held) override;
