@@ -44,7 +44,7 @@ class DifferentTimeouts(LockCase):
         self.contend("less", self.leader.address)
         self.network.set([links[self.strict]], OPEN)
         self.network.set([links[generous]], SEVERED)
-        self.eventually(lambda: "resumed /less" in self.said("less#old") or process.poll() is not None, "less#old moves")
+        self.eventually(lambda: "reconnected to" in self.said("less#old") or process.poll() is not None, "less#old moves")
         self.assertIsNone(process.poll(), self.said("less#old"))
         link = self.cluster.quorum_link(self.strict, self.leader)
         self.addCleanup(self.network.set, [link], OPEN)
