@@ -79,7 +79,7 @@ std::vector<Attempt> try_all(const ConnectString& servers) {
     for (const auto& attempt : all)
       for (const auto& fd : attempt.sockets)
         sockets.push_back({.fd = fd.get(), .events = POLLOUT, .revents = 0});
-    // Also when the time is over: after a pause of this process, what has come by then counts.
+    // Polls once more after the time limit: what came during a pause of this process counts.
     const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()),
                                std::chrono::milliseconds(0));
     if (poll(sockets.data(), sockets.size(), static_cast<int>(left.count())) <= 0) break;

@@ -37,7 +37,7 @@ class JobTable {
   void remove(int number);
   /// Asks a job to end, if it is there; returns at once.
   void kill(int number);
-  /// From now on the job's end is reported by `wait` alone.
+  /// The shell no longer reports the job's end. Call `wait` or `stop_waiting` afterwards.
   void begin_waiting(int number);
   /// Stops waiting for the job, so that its end is reported again. Returns its status if it has
   /// already ended.

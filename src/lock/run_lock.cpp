@@ -173,7 +173,7 @@ class LockRun {
     connect();
     refuse_distance(cx_.client, reserve(), cx_.stop);
     if (o_.detach) return detach();
-    if (!o_.is_awaited())  // who has read that it waits may press Ctrl-Z
+    if (!o_.is_awaited())  // before a message says that it waits: a user may press Ctrl-Z then
       cx_.allow_move(fmt::format(
           "{0}: still asked for; this shell holds it when its turn comes; `unlock {0}` leaves the "
           "queue",

@@ -245,11 +245,11 @@ bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const S
 }
 
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
-                                        std::int64_t reached, bool covered, bool ended) {
+                                        std::int64_t reached, bool covered, bool stopped_early) {
   const auto until = end.written_until(snapshot.zxid);
   if (reached < until)
     return fmt::format("was written while the tree changed up to {}, {}", zxid_text(until),
-                       ended ? "which is later" : "and the logs do not reach that far");
+                       stopped_early ? "which is later" : "and the logs do not reach that far");
   if (covered || end.tells_end(snapshot.zxid)) return std::nullopt;
   return "may have been written while the tree changed, and there are no logs to show it";
 }

@@ -68,10 +68,11 @@ bool was_agreed(const DataFiles& files, const DataFiles::File& snapshot, const S
 
 /// What to say of a snapshot ("was written while …") if the tree with it is only about right, since
 /// it was written while others changed the tree: `reached` is the last transaction applied,
-/// `covered` whether the logs would show what followed, `ended` whether they do, and it was not
-/// asked for. nullopt: the tree is right.
+/// `covered` whether the logs would show what followed, `stopped_early` whether they go on after
+/// it, and no more was asked for. nullopt: the tree is right.
 std::optional<std::string> fuzzy_clause(const DataFiles::File& snapshot, const SnapshotEnd& end,
-                                        std::int64_t reached, bool covered, bool ended = false);
+                                        std::int64_t reached, bool covered,
+                                        bool stopped_early = false);
 
 /// "the tree at 0x5 is only about right: …", for a fuzzy one, or one that differs from the servers'
 /// own; nullopt for any other.
