@@ -94,17 +94,15 @@ void refuse_roots(const std::vector<std::string>& paths) {
 
 /// For --dry-run: lists every node, parents before children.
 void rehearse(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
-  visit_stats(cx.client, tops,
-              {.visit =
-                   [&](const std::string& path, const Stat& stat) {
-                     if (path == "/") return;  // which cannot be removed
-                     cx.rehearsal->note({.verb = "delete",
-                                         .path = path,
-                                         .detail = stat.ephemeral_owner != 0 ? "ephemeral" : ""});
-                   },
-               .unlistable = [](const ZkError& error) { throw error; },
-               .limits = limits},
-              cx.stop);
+  const auto enter = [&](const TreeNode& node) {
+    if (node.path != "/")  // which cannot be removed
+      cx.rehearsal->note({.verb = "delete",
+                          .path = node.path,
+                          .detail = node.stat.ephemeral_owner != 0 ? "ephemeral" : ""});
+    if (node.hides_children()) throw ZkError(code::no_auth, node.path);
+  };
+  walk_tree(cx.client, {.tops = tops, .may_be_missing = true, .limits = limits, .enter = enter},
+            cx.stop);
 }
 
 /// The nodes of these subtrees that have a quota; except in a rehearsal, only those that are gone.

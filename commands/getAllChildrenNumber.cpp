@@ -30,10 +30,11 @@ int run(Context& cx, const Args& a) {
   const auto top = cx.client.exists(path, Watch::none(), cx.stop);
   if (!top) throw ZkError(code::no_node, path);
   std::int64_t count = 0;
-  const StatVisitor visitor{
-      .visit = [&](const std::string& node, const Stat&) { count += node == path ? 0 : 1; },
-      .unlistable = [](const ZkError& error) { throw error; }};
-  visit_stats(cx.client, {path}, visitor, cx.stop);
+  const auto enter = [&](const TreeNode& node) {
+    count += node.depth == 0 ? 0 : 1;
+    if (node.hides_children()) throw ZkError(code::no_auth, node.path);
+  };
+  walk_tree(cx.client, {.tops = {path}, .may_be_missing = true, .enter = enter}, cx.stop);
   return print(cx, path, count);
 }
 

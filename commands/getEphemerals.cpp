@@ -24,8 +24,7 @@ void declare(Options& o, Args& a) {
 }
 
 /// The tops of the nodes whose paths begin with the prefix, which may end within a name.
-std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
-                                 const StatVisitor& visitor) {
+std::vector<std::string> tops_of(Context& cx, const std::string& prefix, SkippedNodes& skipped) {
   if (prefix == "/") return {prefix};
   const std::string parent(parent_path(prefix));
   cx.client.await_connection(prefix, cx.stop);
@@ -34,7 +33,7 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix,
   if (children.code == code::no_node) return {};
   if (children.code == code::no_auth) {
     // The names are hidden, but the node with exactly this path can be read.
-    visitor.unlistable(ZkError(children.code, parent));
+    skipped.add(parent);
     return {prefix};
   }
   if (children.code != code::ok) throw ZkError(children.code, parent);
@@ -78,13 +77,13 @@ int run(Context& cx, const Args& a) {
   const auto owner = cx.client.session_id();
   std::vector<Ephemeral> ephemerals;
   SkippedNodes skipped(cx);
-  const StatVisitor visitor{.visit =
-                                [&](const std::string& path, const Stat& stat) {
-                                  if (stat.ephemeral_owner == owner)
-                                    ephemerals.push_back({stat.czxid, path});
-                                },
-                            .unlistable = [&](const ZkError& error) { skipped.add(error.path()); }};
-  visit_stats(cx.client, tops_of(cx, prefix, visitor), visitor, cx.stop);
+  const auto enter = [&](const TreeNode& node) {
+    if (node.stat.ephemeral_owner == owner) ephemerals.push_back({node.stat.czxid, node.path});
+    if (node.hides_children()) skipped.add(node.path);
+  };
+  walk_tree(cx.client,
+            {.tops = tops_of(cx, prefix, skipped), .may_be_missing = true, .enter = enter},
+            cx.stop);
   // Servers keep the nodes in a hash table, which is known only in part if a prefix is given.
   std::ranges::sort(ephemerals, {}, &Ephemeral::czxid);
   auto paths = mapped(ephemerals, &Ephemeral::path);

@@ -68,47 +68,38 @@ std::string unmet(const Args& a, const NodeState& node) {
 /// before may no longer be true.
 bool is_answered(Context& cx, const std::string& path) {
   constexpr std::chrono::seconds patience{2};
-  const TimeLimit limit(cx.monitor(), patience, cx.stop);
-  try {
-    const auto look = cx.client.await(cx.client.start_exists(path, Watch::none()), limit.stop());
-    return !is_connection_failure(look.code);
-  } catch (const Cancelled&) {
-    if (!limit.reached()) throw;
-    return false;
-  }
+  bool answered = false;
+  in_time(cx.monitor(), patience, cx.stop, [&](const std::stop_token& stop) {
+    const auto look = cx.client.await(cx.client.start_exists(path, Watch::none()), stop);
+    answered = !is_connection_failure(look.code);
+  });
+  return answered;
 }
 
 /// Whether the condition holds now.
 bool holds_now(Context& cx, const std::string& path, const NodeCondition& condition,
                NodeState& seen) {
   constexpr std::chrono::seconds patience{5};
-  const TimeLimit limit(cx.monitor(), patience, cx.stop);
   bool holds = false;
   const auto look = [&](const NodeState& node) {
     holds = condition.holds(node);
     return true;
   };
-  try {
-    await_node(cx.client, path, {.looks_at = condition.looks_at, .holds = look}, seen,
-               limit.stop());
-  } catch (const Cancelled&) {
-    if (!limit.reached()) throw;
-  }
+  in_time(cx.monitor(), patience, cx.stop, [&](const std::stop_token& stop) {
+    await_node(cx.client, path, {.looks_at = condition.looks_at, .holds = look}, seen, stop);
+  });
   return holds;
 }
 
 /// Whether the condition holds before the time is up.
 bool comes_to_hold(Context& cx, const std::string& path, const NodeCondition& condition,
                    std::optional<std::chrono::milliseconds> time, NodeState& seen) {
-  const TimeLimit limit(cx.monitor(), time, cx.stop);
-  try {
-    await_node(cx.client, path, condition, seen, limit.stop());
-    return true;
-  } catch (const Cancelled&) {
-    if (!limit.reached()) throw;
-    seen.known = seen.known && is_answered(cx, path);
-    return false;
-  }
+  const auto wait = [&](const std::stop_token& stop) {
+    await_node(cx.client, path, condition, seen, stop);
+  };
+  if (in_time(cx.monitor(), time, cx.stop, wait)) return true;
+  seen.known = seen.known && is_answered(cx, path);
+  return false;
 }
 
 int run(Context& cx, const Args& a) {

@@ -119,17 +119,13 @@ int run(Context& cx, const Args& a) {
   const auto time =
       a.timeout ? std::optional(parse_duration(*a.timeout, "--timeout")) : std::nullopt;
   const bool once = time && time->count() == 0;
-  const TimeLimit limit(cx.monitor(), once ? std::nullopt : time, cx.stop);
   ChangeStream stream(cx.client, std::move(options));
   Progress progress{.ascii = !terminal_shows_utf8(), .left = a.count.value_or(0)};
-  int result = status::ok;
-  try {
-    if (!follow(cx, a, stream, progress, once, limit.stop())) result = status::timed_out;
-  } catch (const Cancelled&) {
-    if (!limit.reached()) throw;
-    result = status::timed_out;
-  }
-  return progress.failed ? status::failure : result;
+  bool is_done = false;
+  in_time(cx.monitor(), once ? std::nullopt : time, cx.stop, [&](const std::stop_token& stop) {
+    is_done = follow(cx, a, stream, progress, once, stop);
+  });
+  return progress.failed ? status::failure : is_done ? status::ok : status::timed_out;
 }
 
 }  // namespace

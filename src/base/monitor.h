@@ -2,6 +2,8 @@
 // limited time, and work that is deferred until a change is done.
 #pragma once
 
+#include "base/error.h"
+
 #include <chrono>
 #include <functional>
 #include <list>
@@ -167,38 +169,28 @@ class Guarded {
   T value_{};
 };
 
-/// Requests its stop when `outer` is requested, or when the time has passed. For one thread.
-class TimeLimit {
- public:
-  /// Starts the time; nullopt means no limit.
-  TimeLimit(Monitor& monitor, std::optional<std::chrono::milliseconds> time,
-            const std::stop_token& outer)
-      : outer_(outer), forward_(outer, Forward{source_}) {
-    if (!time) return;
-    timer_ =
-        std::jthread([this, &monitor, end = Clock::now() + *time](const std::stop_token& gone) {
-          monitor.sleep_until(gone, end);
-          if (!gone.stop_requested()) source_.request_stop();
-        });
+/// Calls `work` with a stop that is requested when `outer` is, or when the time has passed; nullopt
+/// means no limit. Returns whether `work` returned; false if it threw Cancelled since the time was
+/// up. Rethrows everything else.
+template <class Work>
+bool in_time(Monitor& monitor, std::optional<std::chrono::milliseconds> time,
+             const std::stop_token& outer, Work&& work) {
+  std::stop_source source;
+  const std::stop_callback forward(outer, [&] { source.request_stop(); });
+  std::jthread timer;
+  if (time)
+    timer = std::jthread([&, end = Clock::now() + *time](const std::stop_token& gone) {
+      monitor.sleep_until(gone, end);
+      if (!gone.stop_requested()) source.request_stop();
+    });
+  try {
+    std::forward<Work>(work)(source.get_token());
+    return true;
+  } catch (const Cancelled&) {
+    if (outer.stop_requested() || !source.stop_requested()) throw;
+    return false;
   }
-  TimeLimit(const TimeLimit&) = delete;
-  TimeLimit& operator=(const TimeLimit&) = delete;
-  ~TimeLimit() = default;
-
-  std::stop_token stop() const { return source_.get_token(); }
-  /// Whether the time has passed and `outer` has not been requested.
-  bool reached() const { return source_.stop_requested() && !outer_.stop_requested(); }
-
- private:
-  struct Forward {
-    std::stop_source source;
-    void operator()() const { source.request_stop(); }
-  };
-  std::stop_token outer_;
-  std::stop_source source_;
-  std::stop_callback<Forward> forward_;
-  std::jthread timer_;
-};
+}
 
 /// While an instance lives, a Monitor::Listener that is called on this thread may add work, which
 /// runs when the instance is destroyed. Handing the work to another thread would cost a wake-up,

@@ -258,18 +258,16 @@ class LockRun {
 
   /// Connects, within the time limit for the lock.
   void connect() {
-    const TimeLimit limit(cx_.monitor(), patience(), cx_.stop);
     const auto& path = request_.paths.front();
-    cx_.client.ensure_session();
-    // While the server answers: the manager's thread starts, and the user is looked up.
-    cx_.services.locks.prepare();
-    owner_ = lock_owner(o_);
-    try {
-      cx_.client.await_connection(path, limit.stop());
-    } catch (const Cancelled&) {
-      if (!limit.reached()) throw;
+    const auto work = [&](const std::stop_token& stop) {
+      cx_.client.ensure_session();
+      // While the server answers: the manager's thread starts, and the user is looked up.
+      cx_.services.locks.prepare();
+      owner_ = lock_owner(o_);
+      cx_.client.await_connection(path, stop);
+    };
+    if (!in_time(cx_.monitor(), patience(), cx_.stop, work))
       throw ZkError(code::connection_loss, path);
-    }
   }
   /// A short limit does not shorten the time to connect: the servers must be asked whether the lock
   /// is busy, however busy this machine is.

@@ -219,14 +219,12 @@ class Search {
       : client_(client), visited_(visited), stop_(stop) {}
 
   LockSearch find(const std::string& top) {
-    const StatVisitor visitor{
-        .visit =
-            [&](const std::string& path, const Stat& stat) {
-              visit(path, stat);
-              visited_();
-            },
-        .unlistable = [&](const ZkError& error) { result_.unlistable.push_back(error.path()); }};
-    visit_stats(client_, {top}, visitor, stop_);
+    const auto enter = [&](const TreeNode& node) {
+      visit(node.path, node.stat);
+      visited_();
+      if (node.hides_children()) result_.unlistable.push_back(node.path);
+    };
+    walk_tree(client_, {.tops = {top}, .may_be_missing = true, .enter = enter}, stop_);
     std::erase_if(parents_, [](const auto& entry) { return !entry.second.known; });
     sort_parents();
     read_owners();

@@ -16,15 +16,12 @@ namespace zksh {
 Extent extent_of(Context& cx, const std::vector<std::string>& tops, const WorkLimits& limits) {
   Extent extent;
   Progress progress(cx.out, cx.background, "nodes counted");
-  visit_stats(cx.client, tops,
-              {.visit =
-                   [&](const std::string& /*path*/, const Stat& stat) {
-                     progress.reach(++extent.nodes);
-                     extent.ephemerals += stat.ephemeral_owner != 0 ? 1 : 0;
-                   },
-               .unlistable = [](const ZkError& /*error*/) {},
-               .limits = limits},
-              cx.stop);
+  const auto enter = [&](const TreeNode& node) {
+    progress.reach(++extent.nodes);
+    extent.ephemerals += node.stat.ephemeral_owner != 0 ? 1 : 0;
+  };
+  walk_tree(cx.client, {.tops = tops, .may_be_missing = true, .limits = limits, .enter = enter},
+            cx.stop);
   return extent;
 }
 

@@ -653,25 +653,13 @@ void visit_subtree(Client& client, const std::string& top, const Watch& watch,
             stop);
 }
 
-void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
-                 const std::stop_token& stop) {
-  const auto enter = [&](const TreeNode& node) {
-    visitor.visit(node.path, node.stat);
-    if (node.hides_children()) visitor.unlistable(ZkError(code::no_auth, node.path));
-  };
-  walk_tree(
-      client,
-      {.tops = std::move(tops), .may_be_missing = true, .limits = visitor.limits, .enter = enter},
-      stop);
-}
-
 void survey_subtree(Client& client, const std::string& top, MissedChanges& changes,
                     const std::stop_token& stop) {
-  visit_stats(
-      client, {top},
-      {.visit = [&](const std::string& path, const Stat& stat) { changes.visit(path, stat); },
-       .unlistable = [&](const ZkError& /*error*/) { changes.note_unlistable(); }},
-      stop);
+  const auto enter = [&](const TreeNode& node) {
+    changes.visit(node.path, node.stat);
+    if (node.hides_children()) changes.note_unlistable();
+  };
+  walk_tree(client, {.tops = {top}, .may_be_missing = true, .enter = enter}, stop);
 }
 
 }  // namespace zksh

@@ -93,19 +93,6 @@ void visit_subtree(Client& client, const std::string& top, const Watch& watch,
                    const WorkLimits& limits, const std::function<void(const std::string&)>& visit,
                    const std::stop_token& stop);
 
-/// The callbacks of a walk that reads every Stat.
-struct StatVisitor {
-  std::function<void(const std::string& path, const Stat&)> visit;
-  /// Called for a node whose children may not be listed; the walk goes on.
-  std::function<void(const ZkError&)> unlistable;
-  WorkLimits limits{};
-};
-
-/// Visits nodes and their descendants, as walk_tree; skips missing tops. Only nodes with children
-/// must be readable.
-void visit_stats(Client& client, std::vector<std::string> tops, const StatVisitor& visitor,
-                 const std::stop_token& stop);
-
 /// A Survey.
 void survey_subtree(Client& client, const std::string& top, MissedChanges& changes,
                     const std::stop_token& stop);
