@@ -43,12 +43,7 @@ int run(Context& cx, const Args& a) {
   }
   auto limits = read_quota(place, node, cx.stop);
   for (const auto limit : removed) limits.set(limit, -1);
-  place.check_lock_guard(cx.stop);
-  try {
-    place.client().set({.path = node, .data = limits.text()}, cx.stop);
-  } catch (const ZkError& error) {
-    throw ZkError(place.explained(error));
-  }
+  place.write([&] { place.client().set({.path = node, .data = limits.text()}, cx.stop); }, cx.stop);
   return status::ok;
 }
 

@@ -125,7 +125,7 @@ class Lock::Keeper {
     else
       co_await bury();
     co_await lock_.fiber_.until(
-        [&](const Monitor::Held& held) { return !lock_.loss_command_.running(held); });
+        [&](const Monitor::Held& held) { return !lock_.loss_command_runs(held); });
   }
 
   /// An error in the task ends the lock, since nobody proves any more that it is held.

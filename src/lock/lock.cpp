@@ -15,45 +15,9 @@
 #include <unistd.h>
 
 namespace zksh {
-namespace {
 
-constexpr std::chrono::seconds time_limit{10};
-
-}  // namespace
-
-void LossCommand::start(const Program& program) {
-  const bool first = monitor_.with_lock(
-      [&](const Monitor::Held& held) { return !std::exchange(started_(held), true); });
-  if (!first) return;
-  const SignalsBlocked blocked;
-  try {
-    thread_ = std::jthread([this, program] {
-      try {
-        run(program);
-      } catch (const std::exception& error) {
-        fail(error);
-      }
-      monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
-    });
-  } catch (const std::system_error& error) {
-    fail(error);
-    monitor_.change([&](const Monitor::Held& held) { ended_(held) = true; });
-  }
-}
-
-void LossCommand::run(Program program) {
-  const Fd empty(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  program.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
-  program.group = Program::Group::Own;
-  auto printed = reporter_.output ? reporter_.output->redirect(program) : std::vector<Fd>();
-  const Process command(monitor_, program);
-  printed.clear();
-  monitor_.wait_until({}, Clock::now() + time_limit,
-                      [&](const Monitor::Held& held) { return command.status(held).has_value(); });
-}
-
-Lock::Lock(Monitor& monitor, Plan plan, const LockConsole& reporter)
-    : monitor_(monitor), plan_(std::move(plan)), fiber_(monitor), loss_command_(monitor, reporter) {
+Lock::Lock(Monitor& monitor, Plan plan, LockConsole reporter)
+    : monitor_(monitor), plan_(std::move(plan)), reporter_(std::move(reporter)), fiber_(monitor) {
   monitor_.with_lock(
       [&](const Monitor::Held& held) { status_(held).kind = kind_of(plan_.request); });
 }
@@ -123,9 +87,43 @@ void Lock::vacate() {
 void Lock::run_loss_command(const std::string& reason) {
   const auto command = options().lost_command.value_or("");
   if (command.empty()) return;
+  const bool first = monitor_.with_lock(
+      [&](const Monitor::Held& held) { return !std::exchange(loss_command_begun_(held), true); });
+  if (!first) return;
   Program program{.words = shell_words(command), .environment = environment()};
   program.environment.emplace_back("ZKSH_LOCK_LOSS", reason);
-  loss_command_.start(program);
+  const auto end = [this] {
+    monitor_.change([&](const Monitor::Held& held) { loss_command_ended_(held) = true; });
+  };
+  const auto fail = [this](const std::exception& error) {
+    reporter_.say(std::string("--on-lost: ") + error.what());
+  };
+  const SignalsBlocked blocked;
+  try {
+    loss_thread_ = std::jthread([this, program, end, fail] {
+      try {
+        run(program);
+      } catch (const std::exception& error) {
+        fail(error);
+      }
+      end();
+    });
+  } catch (const std::system_error& error) {
+    fail(error);
+    end();
+  }
+}
+
+void Lock::run(Program loss_command) const {
+  constexpr std::chrono::seconds time_limit{10};
+  const Fd empty(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  loss_command.redirections.push_back({.target = STDIN_FILENO, .source = empty.get()});
+  loss_command.group = Program::Group::Own;
+  auto printed = reporter_.output ? reporter_.output->redirect(loss_command) : std::vector<Fd>();
+  const Process process(monitor_, loss_command);
+  printed.clear();
+  monitor_.wait_until({}, Clock::now() + time_limit,
+                      [&](const Monitor::Held& held) { return process.status(held).has_value(); });
 }
 
 void Lock::downgrade(const std::stop_token& stop) {

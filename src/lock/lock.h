@@ -35,36 +35,6 @@ struct LockConsole {
   bool quiet = false;  ///< zksh was started with -q: as if each lock command had -q
 };
 
-/// Runs the command for a lost lock once, apart from the program under the lock, whose end it must
-/// not delay, and on a thread of its own. Whatever is left of the command is killed after 10 s.
-/// Members may be called from any thread, but not under the Monitor.
-class LossCommand {
- public:
-  LossCommand(Monitor& monitor, LockConsole reporter)
-      : monitor_(monitor), reporter_(std::move(reporter)) {}
-  LossCommand(const LossCommand&) = delete;
-  LossCommand& operator=(const LossCommand&) = delete;
-  /// Blocks until the command has ended.
-  ~LossCommand() = default;
-
-  /// Starts the command, unless started before; returns at once. The program gets an empty standard
-  /// input and a process group of its own.
-  void start(const Program& program);
-  bool running(const Monitor::Held& held) const { return started_(held) && !ended_(held); }
-
- private:
-  void run(Program program);
-  void fail(const std::exception& error) const {
-    reporter_.say(std::string("--on-lost: ") + error.what());
-  }
-
-  Monitor& monitor_;
-  LockConsole reporter_;
-  Guarded<bool> started_;
-  Guarded<bool> ended_;
-  std::jthread thread_;  ///< last: it uses the others
-};
-
 /// The state of a lock; a copy.
 struct LockStatus {
   enum class Stage {
@@ -120,9 +90,10 @@ class Lock {
     std::function<bool()> in_background = [] { return false; };
   };
 
-  Lock(Monitor& monitor, Plan plan, const LockConsole& reporter);
+  Lock(Monitor& monitor, Plan plan, LockConsole reporter);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
+  /// Blocks until the command for a loss has ended.
   ~Lock() = default;
 
   const Plan& plan() const { return plan_; }
@@ -152,8 +123,13 @@ class Lock {
   /// may be given back at any time. It is not given back before `vacate`, which must follow.
   bool occupy();
   void vacate();
-  /// Starts the options' command for a loss, unless started before; returns at once.
+  /// Starts the options' command for a loss, unless started before; returns at once. It runs apart
+  /// from the program under the lock, whose end it must not delay, on a thread of its own, with an
+  /// empty standard input and a process group of its own. What is left of it is killed after 10 s.
   void run_loss_command(const std::string& reason);
+  bool loss_command_runs(const Monitor::Held& held) const {
+    return loss_command_begun_(held) && !loss_command_ended_(held);
+  }
   /// Turns a write lock into a read lock; blocks until that is done. Rethrows errors; throws
   /// ValueError if it is not held.
   void downgrade(const std::stop_token& stop);
@@ -176,12 +152,17 @@ class Lock {
   /// Set when a downgrade is done; the error is null if it succeeded.
   using Downgrade = Guarded<std::optional<std::exception_ptr>>;
 
+  void run(Program loss_command) const;
+
   Monitor& monitor_;
   Plan plan_;
+  LockConsole reporter_;
   Fiber fiber_;
-  LossCommand loss_command_;
   Guarded<LockStatus> status_;
   Guarded<std::shared_ptr<Downgrade>> downgrade_;  ///< requested, and not begun
+  Guarded<bool> loss_command_begun_;
+  Guarded<bool> loss_command_ended_;
+  std::jthread loss_thread_;  ///< last: it uses the others
 };
 
 }  // namespace zksh

@@ -366,8 +366,8 @@ void LockManager::close(std::chrono::milliseconds patience) {
 
 void LockManager::await_loss_commands() const {
   monitor_.wait({}, [&](const Monitor::Held& held) {
-    return std::ranges::none_of(
-        locks_(held), [&](const auto& lock) { return lock->loss_command_.running(held); });
+    return std::ranges::none_of(locks_(held),
+                                [&](const auto& lock) { return lock->loss_command_runs(held); });
   });
 }
 

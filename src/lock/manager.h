@@ -61,8 +61,8 @@ class LockManager {
   /// Releases all locks and reports that. Blocks for at most `patience`; the session's end does the
   /// rest. Call before closing the client.
   void close(std::chrono::milliseconds patience);
-  /// Blocks until the commands for lost locks have ended (LossCommand), and have said why they
-  /// could not run.
+  /// Blocks until the commands for lost locks have ended (Lock::run_loss_command), and have said
+  /// why they could not run.
   void await_loss_commands() const;
 
   /// Prints a line for the user; never blocks.

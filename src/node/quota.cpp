@@ -121,13 +121,15 @@ std::string QuotaPlace::inside_chroot(const std::string& whole) const {
                                           : whole + " (outside the chroot)";
 }
 
-void QuotaPlace::check_lock_guard(const std::stop_token& stop) const {
-  if (own_) given_.multi({CheckOp{.path = "/"}}, stop);
-}
-
-ZkError QuotaPlace::explained(const ZkError& error) const {
-  if (!own_ || error.code() != code::no_auth) return error;
-  return {error, " (which is outside the chroot: quotas are kept under the whole path)"};
+void QuotaPlace::write(const std::function<void()>& work, const std::stop_token& stop) const {
+  if (!own_) return work();
+  given_.multi({CheckOp{.path = "/"}}, stop);
+  try {
+    work();
+  } catch (const ZkError& error) {
+    if (error.code() != code::no_auth) throw;
+    throw ZkError(error, " (which is outside the chroot: quotas are kept under the whole path)");
+  }
 }
 
 std::string quota_node(const std::string& path) { return std::string(quota_root) + path; }
@@ -147,21 +149,11 @@ std::string quota_argument(const Context& cx, const std::string& path) {
 
 void write_quota(const QuotaPlace& place, const std::string& path, const QuotaText& limits,
                  const std::stop_token& stop) {
-  place.check_lock_guard(stop);
-  try {
-    write_limits(place.client(), place.whole(path), limits, stop);
-  } catch (const ZkError& error) {
-    throw ZkError(place.explained(error));
-  }
+  place.write([&] { write_limits(place.client(), place.whole(path), limits, stop); }, stop);
 }
 
 void remove_quota(const QuotaPlace& place, const std::string& path, const std::stop_token& stop) {
-  place.check_lock_guard(stop);
-  try {
-    remove_limits(place.client(), place.whole(path), stop);
-  } catch (const ZkError& error) {
-    throw ZkError(place.explained(error));
-  }
+  place.write([&] { remove_limits(place.client(), place.whole(path), stop); }, stop);
 }
 
 bool exceeds(const QuotaText& usage, const QuotaText& limits, std::string_view what) {

@@ -57,11 +57,10 @@ class QuotaPlace {
   std::string whole(const std::string& path) const;
   /// The inverse: the path through the chroot; of a node outside it the whole path, with a remark.
   std::string inside_chroot(const std::string& whole) const;
-  /// Call before writes. Throws ZkError{lock_lost} if this shell has lost a lock that guards its
-  /// writes: those of another session are not guarded. Blocks; throws ZkError, Cancelled.
-  void check_lock_guard(const std::stop_token& stop) const;
-  /// The error; if a permission is missing outside the chroot, says so.
-  ZkError explained(const ZkError& error) const;
+  /// Calls `work`, which writes through client(). Throws ZkError{lock_lost} before it if this shell
+  /// has lost a lock that guards its writes: those of another session are not guarded. Blocks;
+  /// rethrows what it throws, and if a permission is missing outside the chroot, says so.
+  void write(const std::function<void()>& work, const std::stop_token& stop) const;
 
  private:
   Client& given_;
