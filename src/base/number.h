@@ -59,6 +59,10 @@ std::string zxid_text(std::int64_t zxid);
 /// The epoch of a zxid, 3 for 0x300000005, and its counter, 5.
 inline std::int64_t epoch_of(std::int64_t zxid) { return zxid >> 32U; }
 inline std::int64_t counter_of(std::int64_t zxid) { return zxid & 0xffffffff; }
+/// Whether a zxid is the first of a later epoch than that of another.
+inline bool begins_epoch_after(std::int64_t zxid, std::int64_t other) {
+  return epoch_of(zxid) > epoch_of(other) && counter_of(zxid) == 1;
+}
 /// As servers write it: "0x100000abc"; "-" for 0.
 std::string session_text(std::int64_t session);
 

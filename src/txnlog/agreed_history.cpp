@@ -79,7 +79,7 @@ class Histories {
       while (const auto record = log.next()) {
         if (stop_.stop_requested()) throw Cancelled();
         const auto zxid = zxid_of(record->body);
-        if (epoch_of(zxid) > epoch_of(last) && counter_of(zxid) == 1) {
+        if (begins_epoch_after(zxid, last)) {
           const auto held = snapshot_before(zxid);
           const bool lacks_more = held > last && counter_of(held) > 0;
           if (last != 0 || lacks_more)

@@ -606,9 +606,7 @@ class Checker {
 
   /// Checks that the first transaction of all, if it is after the snapshot, follows it directly.
   void check_begin(const TransactionReader& reader, const LoggedTransaction& txn) {
-    const bool next = txn.zxid == base_->zxid + 1 ||
-                      (epoch_of(txn.zxid) > epoch_of(base_->zxid) && counter_of(txn.zxid) == 1);
-    if (next) return;
+    if (txn.zxid == base_->zxid + 1 || begins_epoch_after(txn.zxid, base_->zxid)) return;
     digests_.give_up();
     add({.file = reader.file(),
          .offset = reader.offset(),
@@ -771,8 +769,7 @@ class Checker {
   void add_flaw(const Flaw& flaw, const std::string& clause) {
     const auto verdict = judge(flaw);
     const bool last = flaw.before == 0;
-    const bool next_epoch =
-        !last && epoch_of(flaw.before) > epoch_of(flaw.after) && counter_of(flaw.before) == 1;
+    const bool next_epoch = !last && begins_epoch_after(flaw.before, flaw.after);
     const Circumstances how{
         .read = any_reads(flaw.file),
         // A member that was too far behind gets the leader's snapshot in place of transactions.

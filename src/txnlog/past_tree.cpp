@@ -132,8 +132,7 @@ bool follow_until(EphemeralOwners& owners, const DataFiles& files, std::int64_t 
   for (auto last = from; reader.next(txn) && txn.zxid <= zxid;) {
     if (stop.stop_requested()) throw Cancelled();
     if (txn.zxid <= from) continue;
-    whole = whole && (txn.zxid == last + 1 ||
-                      (epoch_of(txn.zxid) > epoch_of(last) && counter_of(txn.zxid) == 1));
+    whole = whole && (txn.zxid == last + 1 || begins_epoch_after(txn.zxid, last));
     last = txn.zxid;
     if (txn.zxid == zxid) break;
     owners.follow(txn);

@@ -71,7 +71,7 @@ std::optional<std::int64_t> missing_before(const DataFiles& files, std::int64_t 
                                            std::int64_t next) {
   if (next == after + 1) return std::nullopt;
   const bool end = next == INT64_MAX;
-  if (!end && (epoch_of(next) <= epoch_of(after) || counter_of(next) != 1)) return next;
+  if (!end && !begins_epoch_after(next, after)) return next;
   // The logs of an epoch do not tell whether it had more transactions, but a snapshot shows what
   // there was. A snapshot of the beginning of an epoch is of no transaction.
   for (const auto& file : files.snapshots())

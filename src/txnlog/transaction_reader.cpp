@@ -212,9 +212,7 @@ void TransactionReader::drop_repeated(const Source& chosen) {
 void TransactionReader::check_gap(std::int64_t zxid) {
   const bool known = std::exchange(damaged_, false);  // the gap is where the damage is
   if (!any_ || known) return;
-  const bool next = zxid == last_zxid_ + 1;
-  const bool new_epoch = epoch_of(zxid) > epoch_of(last_zxid_) && counter_of(zxid) == 1;
-  if (next || new_epoch) return;
+  if (zxid == last_zxid_ + 1 || begins_epoch_after(zxid, last_zxid_)) return;
   report({.kind = Flaw::Kind::Gap,
           .file = current_->path(),
           .offset = record_.offset,
