@@ -7,14 +7,16 @@
 
 namespace zksh {
 
+// For each name in a list of functions (a macro that takes a macro): declares a pointer of that
+// name, and finds the function in `library` for the pointer in `found`.
+#define ZKSH_DECLARE(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
 #ifdef ZKSH_PORTABLE
-#define ZKSH_FIND_IN(library, functions, name) ((functions).name = &::name)
+#define ZKSH_FIND(name) found.name = &::name;
 #else
-#define ZKSH_FIND_IN(library, functions, name) (library).find(#name, (functions).name)
+#define ZKSH_FIND(name) library.find(#name, found.name);
 #endif
 
-/// Stays loaded until the process ends. ZKSH_FIND_IN sets one of the functions, a pointer of the
-/// same name. From any thread.
+/// Stays loaded until the process ends. From any thread.
 class SharedLibrary {
  public:
 #ifdef ZKSH_PORTABLE

@@ -59,13 +59,9 @@ namespace {
                                                                   each(a2i_IPADDRESS)              \
                                                                       each(d2i_PKCS12_bio)
 
-// NOLINTBEGIN(bugprone-macro-parentheses): a declared name takes no parentheses.
 struct OpenSsl {
-#define ZKSH_DECLARE(name) decltype(&::name) name = nullptr;
   ZKSH_OPEN_SSL(ZKSH_DECLARE)
-#undef ZKSH_DECLARE
 };
-// NOLINTEND(bugprone-macro-parentheses)
 
 /// Loads the library at the first call, which blocks for a moment. Throws UsageError, naming the
 /// package, if it is not installed. From any thread.
@@ -74,9 +70,7 @@ const OpenSsl& open_ssl() {
     // libssl loads libcrypto, whose functions are then found, too.
     SharedLibrary library(fmt::format("libssl.so.{}", OPENSSL_SHLIB_VERSION).c_str());
     OpenSsl found;
-#define ZKSH_FIND(name) ZKSH_FIND_IN(library, found, name);
     ZKSH_OPEN_SSL(ZKSH_FIND)
-#undef ZKSH_FIND
     if (!library.problem().empty())
       throw UsageError(
           fmt::format("TLS needs OpenSSL {}, which cannot be loaded: {} (Debian: the "

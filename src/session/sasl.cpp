@@ -45,32 +45,21 @@ int _sasl_done_with_plugins() { return SASL_OK; }
 namespace zksh {
 namespace {
 
+#define ZKSH_CYRUS_SASL(each)                                                                 \
+  each(sasl_client_init) each(sasl_client_new) each(sasl_client_start) each(sasl_client_step) \
+      each(sasl_dispose) each(sasl_errdetail) each(sasl_getprop) each(sasl_global_listmech)   \
+          each(sasl_set_mutex)
+
 /// The library's functions, with its names.
 struct CyrusSasl {
-  decltype(&::sasl_client_init) sasl_client_init = nullptr;
-  decltype(&::sasl_client_new) sasl_client_new = nullptr;
-  decltype(&::sasl_client_start) sasl_client_start = nullptr;
-  decltype(&::sasl_client_step) sasl_client_step = nullptr;
-  decltype(&::sasl_dispose) sasl_dispose = nullptr;
-  decltype(&::sasl_errdetail) sasl_errdetail = nullptr;
-  decltype(&::sasl_getprop) sasl_getprop = nullptr;
-  decltype(&::sasl_global_listmech) sasl_global_listmech = nullptr;
-  decltype(&::sasl_set_mutex) sasl_set_mutex = nullptr;
+  ZKSH_CYRUS_SASL(ZKSH_DECLARE)
 };
 
 const CyrusSasl& cyrus_sasl() {
   static const CyrusSasl functions = [] {
     SharedLibrary library("libsasl2.so.2");
     CyrusSasl found;
-    ZKSH_FIND_IN(library, found, sasl_client_init);
-    ZKSH_FIND_IN(library, found, sasl_client_new);
-    ZKSH_FIND_IN(library, found, sasl_client_start);
-    ZKSH_FIND_IN(library, found, sasl_client_step);
-    ZKSH_FIND_IN(library, found, sasl_dispose);
-    ZKSH_FIND_IN(library, found, sasl_errdetail);
-    ZKSH_FIND_IN(library, found, sasl_getprop);
-    ZKSH_FIND_IN(library, found, sasl_global_listmech);
-    ZKSH_FIND_IN(library, found, sasl_set_mutex);
+    ZKSH_CYRUS_SASL(ZKSH_FIND)
     if (!library.problem().empty())
       throw UsageError(fmt::format(
           "SASL needs Cyrus SASL, which cannot be loaded: {} (Debian: the package libsasl2-2)",

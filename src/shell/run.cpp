@@ -618,10 +618,24 @@ class RefusalReport {
 
   /// Looks, on a thread of its own. Call when somebody has waited for a connection for some time;
   /// on any thread.
-  void look();
+  void look() {
+    const std::lock_guard lock(mutex_);
+    if (looking_ || reported_) return;
+    looking_ = true;
+    thread_ = std::jthread([this](const std::stop_token& stop) { ask(stop); });
+  }
 
  private:
-  void ask(const std::stop_token& stop);
+  void ask(const std::stop_token& stop) {
+    const auto is_awaited = [&] { return !stop.stop_requested() && session_.awaited_since(); };
+    const auto refusal =
+        is_awaited() ? refusal_by_all(parse_connect_string(session_.server())) : std::string();
+    const bool reports = !refusal.empty() && is_awaited();
+    if (reports) report_(refusal);
+    const std::lock_guard lock(mutex_);
+    looking_ = false;
+    reported_ = reported_ || reports;
+  }
 
   Session& session_;
   std::function<void(const std::string&)> report_;
@@ -630,24 +644,6 @@ class RefusalReport {
   bool reported_ = false;
   std::jthread thread_{};  ///< last: it uses the others
 };
-
-void RefusalReport::look() {
-  const std::lock_guard lock(mutex_);
-  if (looking_ || reported_) return;
-  looking_ = true;
-  thread_ = std::jthread([this](const std::stop_token& stop) { ask(stop); });
-}
-
-void RefusalReport::ask(const std::stop_token& stop) {
-  const auto is_awaited = [&] { return !stop.stop_requested() && session_.awaited_since(); };
-  const auto refusal =
-      is_awaited() ? refusal_by_all(parse_connect_string(session_.server())) : std::string();
-  const bool reports = !refusal.empty() && is_awaited();
-  if (reports) report_(refusal);
-  const std::lock_guard lock(mutex_);
-  looking_ = false;
-  reported_ = reported_ || reports;
-}
 
 /// What zksh does about servers that refuse connections.
 std::string what_is_done(const Arguments& arguments) {
