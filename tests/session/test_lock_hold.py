@@ -134,10 +134,13 @@ class Detach(LockTest):
 
     def test_without_a_result_it_is_ended(self):
         """Nobody would know what to end."""
-        for redirection, status in ((">/dev/full", 1), (">&-", 1), ("| true", 141)):
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, theirs)
+        os.close(ours)
+        for redirection, status in ((">/dev/full", 1), (">&-", 1), (f">&{theirs}", 141)):
             with self.subTest(redirection):
-                run = subprocess.run(["bash", "-o", "pipefail", "-c", f'"$0" -s "$1" lock --detach /l {redirection}', ZKSH,
-                                      self.connect], capture_output=True, text=True, timeout=60, check=False)
+                run = subprocess.run(["bash", "-c", f'"$0" -s "$1" lock --detach /l {redirection}', ZKSH, self.connect],
+                                     capture_output=True, text=True, timeout=60, check=False, pass_fds=[theirs])
                 self.assertEqual(run.returncode, status, run.stderr)
                 self.assertIn("released /l", run.stderr)
                 self.assert_free()

@@ -94,8 +94,8 @@ class Semaphore(LockTest):
                 self.assertEqual(len(self.leases()), 3)
 
     def test_lost_lease(self):
-        holder = self.semaphore("3", "-Q", "2", "--", *STAY)
-        self.wait_leases(2)
+        holder = self.semaphore("3", "-Q", "2", "--", "sh", "-c", "echo ready; exec cat")
+        self.assertEqual(self.line(holder), "ready")
         self.znodes.delete(f"{self.root}/s/leases/{sorted(self.leases())[1]}")
         self.wait_said(holder, "lost /s: its node was deleted")
         self.assert_ends(holder, 76)

@@ -375,8 +375,11 @@ class Lost(SessionTest):
                 news = [line.partition(" ")[2] for line in self.text("err").splitlines()]
                 return [note for note in news if note.startswith(("connect", "reconnect"))]
 
+            times = []
+
             def lose(number):
                 connections = len(proxy.first_bytes)
+                times.append(time.monotonic())
                 proxy.cut()
                 self.wait_until(lambda: len(proxy.first_bytes) > connections)
                 process.stdin.write(f"set /n {number}\n".encode())
@@ -395,7 +398,8 @@ class Lost(SessionTest):
                              "reconnecting, without further messages")
             lose(number)
             process.communicate(b"get /n\n", timeout=60)
-            self.assertEqual(notes(), [*before, last])
+            if times[-1] - times[-5] < 9:  # else they have become few
+                self.assertEqual(notes(), [*before, last])
 
 
 class Output(SessionTest):

@@ -172,6 +172,7 @@ class Persistent(WatchTest):
 
     def test_a_stream_tells_of_a_gap_and_of_what_was_missed(self):
         self.change("create /top", "create /top/a", "create /top/a/b", "create /top/c")
+        self.await_watch(0)
         with Proxy(self.server.port) as proxy:
             stream = self.start("watch", "-R", "-n", "6", "-o", "plain", "/top", server=proxy.address + self.root)
             self.await_watch(1)
