@@ -170,8 +170,8 @@ class Guarded {
 };
 
 /// Calls `work` with a stop that is requested when `outer` is, or when the time has passed; nullopt
-/// means no limit. Returns whether `work` returned; false if it threw Cancelled since the time was
-/// up. Rethrows everything else.
+/// means no limit. Returns whether `work` returned; false if it threw Cancelled because the time
+/// was up. Rethrows everything else.
 template <class Work>
 bool in_time(Monitor& monitor, std::optional<std::chrono::milliseconds> time,
              const std::stop_token& outer, Work&& work) {

@@ -78,6 +78,15 @@ TEST(ServerPoller, FieldsOfMntr) {
             "12");
 }
 
+TEST(ServerPoller, AStopEndsTheQuestions) {
+  std::stop_source source;
+  ServerPoller words("127.0.0.1:1", "off", source.get_token());
+  EXPECT_NO_THROW(words.ask({.sessions = true}, std::nullopt));
+  source.request_stop();
+  ServerPoller stopped("127.0.0.1:1", "off", source.get_token());
+  EXPECT_THROW(stopped.ask({.sessions = true}, std::nullopt), Cancelled);
+}
+
 TEST(ServerPoller, SilentServersCostLittleAndOnce) {
   // Port 1 refuses the connection; nothing is told.
   ServerPoller words("127.0.0.1:1,127.0.0.1:1/root", "off", {});
