@@ -18,7 +18,8 @@ int run(Context& cx, const Args& a) {
   if (cx.background) throw ValueError("a job cannot wait for other jobs");
   cx.end_at_suspension();
   cx.services.jobs->begin_waiting(job.number);
-  cx.out.err_line("{}", cx.out.shown_in_error(job.line));
+  // A terminal that takes nothing must not keep the job from being awaited.
+  cx.out.err_line_regardless(cx.out.shown_in_error(job.line));
   if (const auto result = cx.services.jobs->wait(job.number, cx.stop)) return *result;
   if (cx.was_suspended()) {
     if (const auto result = cx.services.jobs->stop_waiting(job.number)) return *result;

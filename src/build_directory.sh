@@ -2,6 +2,7 @@
 #
 #   configure_to_try SOURCE DIRECTORY [CMAKE-ARGUMENT…]     only if it has not been configured yet
 #   configure_to_test SOURCE DIRECTORY [CMAKE-ARGUMENT…]    always, with the tests
+#   alone_in DIRECTORY COMMAND…      waits until no other script builds there, then runs the command
 
 # Runs cmake with Ninja, unless the directory uses another generator. If remains of a failed run, or
 # makefiles without make, are in the way, starts from scratch.
@@ -35,4 +36,18 @@ configure_to_try() {
 
 configure_to_test() {
   configure_build "$@" -DZKSH_TESTS=ON
+}
+
+# Two builds at once spoil each other's precompiled headers. Both scripts do all that they do in a
+# build directory in one such step: what one has configured, the other must not change before it is
+# built.
+alone_in() {
+  mkdir -p "$1"
+  (
+    flock --nonblock 9 || {
+      echo "Waiting for another build in $1 …"
+      flock 9
+    }
+    "${@:2}"
+  ) 9>"$1/lock"
 }

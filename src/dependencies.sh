@@ -129,8 +129,9 @@ install_missing() {
   }
 }
 
-# --no-remove: do not remove what others need, such as libzookeeper-st-dev.
+# --no-remove: do not remove what others need, such as libzookeeper-st-dev. Lock::Timeout: seconds to
+# wait for others who install packages, such as the upgrades of a machine's first minutes.
 zksh_apt_get() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
-    --no-remove -o Dpkg::Use-Pty=0 install "$@" </dev/null >&2
+    --no-remove -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 install "$@" </dev/null >&2
 }

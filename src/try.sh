@@ -44,7 +44,7 @@ build_zksh() {
   configure_to_try "$project" "$build" || return
   cmake --build "$build" --target zksh --parallel
 }
-if ! build_zksh >"$log" 2>&1; then
+if ! alone_in "$build" build_zksh >"$log" 2>&1; then
   kill $shower 2>/dev/null || true
   tail -n 100 "$log" >&2
   echo "zksh could not be built." >&2

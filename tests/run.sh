@@ -44,13 +44,15 @@ install_missing "${purposes[@]}"
 # shellcheck source=src/c_client.sh
 . src/c_client.sh
 
-# configure DIRECTORY CMAKE-ARGUMENT…: shows cmake's output only if it fails.
-configure() {
-  local directory=$1
+# build_tests DIRECTORY TARGETS CMAKE-ARGUMENT…: shows the output of configuring only if that fails.
+build_tests() {
+  local directory=$1 targets=$2
   unpack_c_client "$PWD/$directory" libzookeeper-st-dev
-  configure_to_test "$PWD" "$directory" "${@:2}" >"$directory.log" 2>&1 ||
+  configure_to_test "$PWD" "$directory" "${@:3}" >"$directory.log" 2>&1 ||
     { cat "$directory.log"; exit 1; }
   rm "$directory.log"
+  # shellcheck disable=SC2086  # several words
+  cmake --build "$directory" --parallel --target $targets
 }
 
 # The sanitizer builds use clang if installed, to get a second compiler's warnings.
@@ -62,18 +64,17 @@ builds=
 for sanitizer in $sanitizers; do
   name=${sanitizer%%=*}
   echo "== build-$name"
-  configure "build-$name" "${compiler[@]}" -DZKSH_SANITIZE="${sanitizer#*=}" -DZKSH_UNITY=ON \
+  targets="zksh unit_tests"
+  [ "$name" != asan ] || targets+=" fuzz_replay"
+  alone_in "build-$name" build_tests "build-$name" "$targets" "${compiler[@]}" \
+    -DZKSH_SANITIZE="${sanitizer#*=}" -DZKSH_UNITY=ON \
     -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1"
-  targets=(zksh unit_tests)
-  [ "$name" != asan ] || targets+=(fuzz_replay)
-  cmake --build "build-$name" --parallel --target "${targets[@]}"
   builds+="${builds:+;}$name=$PWD/build-$name"
 done
 
 echo "== build"
 unpack_c_client "$PWD/build" libzookeeper-mt-dev  # for the benchmark's contestants
-configure build -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
-cmake --build build --parallel
+alone_in build build_tests build all -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
 
 # Most tests wait for servers more than they compute.
 parallel=(-j "$((2 * $(nproc)))" --no-tests=error)

@@ -80,6 +80,22 @@ class BuildDirectory(unittest.TestCase):
             text = (ROOT / script).read_text(encoding="utf-8")
             self.assertIn(purpose, text)
             self.assertNotIn("cmake -S", text)
+            self.assertIn("alone_in ", text)
+
+    def test_a_build_waits_for_another_in_its_directory(self):
+        def alone(*command):
+            return subprocess.Popen(
+                ["/bin/bash", "-c", '. "$1/src/build_directory.sh"; alone_in "$2" "${@:3}"', "bash", ROOT, self.build,
+                 *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+        with alone("cat") as first:
+            first.stdin.write("building\n")
+            first.stdin.flush()
+            self.assertEqual("building\n", first.stdout.readline())
+            with alone("echo", "built") as second:
+                self.assertEqual(f"Waiting for another build in {self.build} …\n", second.stdout.readline())
+                first.stdin.close()
+                self.assertEqual("built\n", second.stdout.read())
 
 
 if __name__ == "__main__":
