@@ -63,7 +63,7 @@ Task<int> LockNodes::make(std::function<void()> on_sent) {
     }
     asked_ = unsure_ = false;  // refused: nothing was created
     if (result == code::node_exists && !plan_.nodes.front().sequential) co_return result;
-    if (result == code::lock_lost) co_return result;
+    if (result == code::lock_lost || result == code::bad_version) co_return result;
     if (result != code::no_node)
       throw ZkError(result, std::string(parent_path(plan_.nodes.front().path)));
     ++race;

@@ -41,9 +41,9 @@ class LockNodes {
 
   /// Creates the nodes with a new guid, also if previous ones are gone. Returns code::ok, or
   /// code::node_exists if somebody else has a non-sequential node, or code::lock_lost if a node to
-  /// be removed is gone. Calls `on_sent` right after each creation is sent; what it sends is
-  /// answered after that. Throws ZkError, Error if a parent keeps vanishing, LockBusy, Cancelled;
-  /// then call take_back.
+  /// be removed is gone, code::bad_version if it has another version. Calls `on_sent` right after
+  /// each creation is sent; what it sends is answered after that. Throws ZkError, Error if a parent
+  /// keeps vanishing, LockBusy, Cancelled; then call take_back.
   Task<int> make(std::function<void()> on_sent = {});
   /// Reads the fencing token, unless it is known, and waits until the session's lease leaves enough
   /// time to use the lock: a third of the session timeout. After a long wait, a server that lags

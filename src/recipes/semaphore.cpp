@@ -26,17 +26,20 @@ LockRequest mutex_of(const LockRequest& request) {
   return mutex;
 }
 
-/// `mutex`: the nodes of the mutex, which is given up in the same transaction.
+/// `mutex`: the nodes of the mutex, which is given up in the same transaction; `written`: what
+/// others have written to them, such as a request to release.
 NodesPlan lease_plan(const LockRequest& request, const std::string& path, int quantity,
-                     const std::string& guid, const std::vector<std::string>& mutex) {
+                     const std::string& guid, const std::vector<std::string>& mutex,
+                     const Node& written) {
   const CreateOp lease{.path = join_path(path, fmt::format("_c_{}-lease-", guid)),
-                       .data = request.owner,
+                       .data = written.data.value_or(request.owner),
                        .acl = request.acl,
                        .mode = CreateMode::Ephemeral,
                        .sequential = true};
   NodesPlan plan{.nodes = std::vector(static_cast<std::size_t>(quantity), lease),
                  .parents = request.parent.value_or(CreateMode::Container)};
-  for (const auto& node : mutex) plan.removals.push_back({.path = node});
+  for (const auto& node : mutex)
+    plan.removals.push_back({.path = node, .version = written.stat.version});
   return plan;
 }
 
@@ -48,7 +51,9 @@ NodesPlan lease_plan(const LockRequest& request, const std::string& path, int qu
 ///
 /// The same transaction deletes the mutex's node. So it fails, and makes no lease, if that node is
 /// gone: if somebody has deleted it, the next mutex holder saw the same room. And the next holder
-/// of the mutex lists the leases after they were made.
+/// of the mutex lists the leases after they were made. It also fails if somebody has written to
+/// that node; the leases are then made with what was written, so that a request to release is not
+/// lost with the node.
 ///
 /// The number of leases is stored in the data of PATH, as kazoo's Semaphore does. It is written if
 /// there is none, and compared at the start (far from the servers, while joining the queue) and
@@ -74,8 +79,8 @@ class Semaphore final : public Recipe {
         turn_(requests_, mutex_report_, mutex_request_),
         leases_(requests_,
                 [this](const std::string& guid) {
-                  return lease_plan(request_, leases_path_, quantity_, guid,
-                                    mutex_.holding().nodes);
+                  return lease_plan(request_, leases_path_, quantity_, guid, mutex_.holding().nodes,
+                                    mutex_node_);
                 }),
         watch_(requests_),
         listing_(requests_, watch_, leases_path_) {
@@ -193,11 +198,20 @@ class Semaphore final : public Recipe {
 
   /// Returns false if it did not get the leases; none are left then.
   Task<bool> take() {
-    const int result = co_await leases_.make([this] {
-      ask_leases(false);
-      asked_count_ = requests_.send_get(request_.path());
-    });
-    if (result != code::ok) co_return false;
+    mutex_node_ = {};
+    for (;;) {
+      const int result = co_await leases_.make([this] {
+        ask_leases(false);
+        asked_count_ = requests_.send_get(request_.path());
+      });
+      if (result == code::ok) break;
+      if (result != code::bad_version) co_return false;
+      auto outcome = co_await requests_.answer(requests_.send_get(mutex_.holding().nodes.front()));
+      if (outcome.code == code::ok)
+        mutex_node_ = std::move(outcome.value);
+      else if (!is_connection_failure(outcome.code))
+        mutex_node_.stat.version = -1;  // it may not be read
+    }
     turn_.leave(true);
     mutex_.removed();
     co_await list();
@@ -323,6 +337,7 @@ class Semaphore final : public Recipe {
   LockRequest mutex_request_;
   RecipeReport mutex_report_;
   LockNodes mutex_;
+  Node mutex_node_{};  ///< as last read, when it was no longer as created
   LockTurn turn_;
   LockNodes leases_;
   RecipeWatch watch_;  ///< on the leases

@@ -129,6 +129,19 @@ TEST_F(SemaphoreTest, OnlyTheFirstWhoWaitsWatchesTheLeases) {
   EXPECT_TRUE(second->holds());
 }
 
+TEST_F(SemaphoreTest, WhatWasWrittenToTheWaitersNodeIsInItsLeases) {
+  const auto a = holder("a", {.count = 1});
+  const auto b = waiting("b", {.count = 1});
+  ASSERT_THAT(children("/s/locks"), SizeIs(1));
+  set("/s/locks/" + children("/s/locks").front(), "a request");
+  a->give_back();
+  ASSERT_TRUE(b->run());
+  b->result();
+  ASSERT_THAT(children("/s/leases"), SizeIs(1));
+  EXPECT_EQ(data("/s/leases/" + children("/s/leases").front()), "a request");
+  EXPECT_THAT(children("/s/locks"), IsEmpty());
+}
+
 TEST_F(SemaphoreTest, SeveralLeasesAreTakenTogetherOrNotAtAll) {
   const auto a = holder("a", {.quantity = 2});
   EXPECT_THAT(a->nodes(), SizeIs(2));
