@@ -168,16 +168,15 @@ std::string_view details() {
       "stderr. No session is needed.\n\nA server answers the words that its 4lw.commands.whitelist "
       "allows; without that setting, only srvr. The words are:" +
       words_text() +
-      "\n\nIf a server refuses a word or closes the connection, zksh asks its AdminServer "
-      "instead (HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port 8080 of "
-      "the same host or where --admin-server or the setting admin-server says. If zksh uses TLS, "
-      "both are asked over TLS: the server on its secureClientPort, and the AdminServer (3.6 and "
-      "later, admin.portUnification) unless http:// stands before its address. The "
-      "answer is shown in the word's own format. The AdminServer leaves some things out: "
-      "directory sizes and observers for conf; connections and the time of day for dump, and on "
-      "followers the sessions too. The words of more than four letters only AdminServers "
-      "know.\n\nThe exit status is 0 if every server answered, 1 if some "
-      "did not, and 3 if none did.";
+      "\n\nIf a server refuses a word or closes the connection, zksh asks its AdminServer instead "
+      "(HTTP; ZooKeeper 3.5 and later, admin.enableServer in zoo.cfg), on port 8080 of the same "
+      "host or where --admin-server or the setting admin-server says. If zksh uses TLS, both are "
+      "asked over TLS: the server on its secureClientPort, and the AdminServer (3.6 and later, "
+      "admin.portUnification) unless http:// stands before its address. The answer is shown in the "
+      "word's own format. The AdminServer leaves some things out: directory sizes and observers "
+      "for conf; connections and the time of day for dump, and on followers the sessions too. The "
+      "words of more than four letters only AdminServers know.\n\nThe exit status is 0 if every "
+      "server answered, 1 if some did not, and 3 if none did.";
   return text;
 }
 

@@ -43,8 +43,7 @@ extern const Command addWatch_command = make_command<Args>(
          "deleted below a recursive watch, only the parent is known: NodeChildrenChanged of the "
          "parent stands for them, unless a child was created there later: that hides "
          "it.\n\nServers have such watches from 3.6 on, and servers before 3.9 keep one mode for a "
-         "node, "
-         "whoever set it. A server that does not tell its version (srvr) counts as older.",
+         "node, whoever set it. A server that does not tell its version (srvr) counts as older.",
      .examples = {{"addWatch /app", "Print every change at and below /app."},
                   {"addWatch -m PERSISTENT /app/jobs",
                    "Only the node and its list of children; it need not exist yet."}},

@@ -178,18 +178,15 @@ extern const Command apply_command = make_command<Args>(
          "apply is interrupted or fails, run it again: it continues where it stopped. A file is "
          "checked first: if it is truncated or malformed, nothing is changed. Standard input, such "
          "as a pipe from `dump`, is applied as it is read.\n\nA node that somebody else changes at "
-         "the same time is reported "
-         "as a conflict, not overwritten. So is one whose new ACL nobody could change any more, "
-         "unless "
-         "you give --force. New nodes have their final ACL from the start. The "
-         "exception is an ACL that would lock this session out: then the session has access until "
-         "the nodes below are written. The kind of an existing node cannot be changed. Conflicts, "
-         "including nodes that may not be read and ACLs whose hashes the servers hide, make the "
-         "status 1.\n\nThe sequence counter of a "
-         "new node starts at 0, and counts what is created below it. apply warns if `create -s` "
-         "would take a number that is not higher than those of children in the dump. "
-         "--advance-counters creates and deletes a node for each step; it does so too if apply has "
-         "nothing else to do.",
+         "the same time is reported as a conflict, not overwritten. So is one whose new ACL nobody "
+         "could change any more, unless you give --force. New nodes have their final ACL from the "
+         "start. The exception is an ACL that would lock this session out: then the session has "
+         "access until the nodes below are written. The kind of an existing node cannot be "
+         "changed. Conflicts, including nodes that may not be read and ACLs whose hashes the "
+         "servers hide, make the status 1.\n\nThe sequence counter of a new node starts at 0, and "
+         "counts what is created below it. apply warns if `create -s` would take a number that is "
+         "not higher than those of children in the dump. --advance-counters creates and deletes a "
+         "node for each step; it does so too if apply has nothing else to do.",
      .examples = {{"dump /app > app.tree", "Save a subtree to a file."},
                   {"apply --dry-run --prune app.tree", "Show what would change."},
                   {"apply --to /copy app.tree", "Restore it under another name."}},

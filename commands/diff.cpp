@@ -245,14 +245,13 @@ extern const Command diff_command = make_command<Args>(
          "Compares the data, ACLs, quotas and (if known) kinds of all nodes below A and B; "
          "versions and times are ignored, and so are ephemeral nodes below A and B. Prints one "
          "line per difference: `<` for a path that only A has, `>` for a path that only B has, `!` "
-         "for a "
-         "node that differs, with A's value before B's; long data is shown from the first "
+         "for a node that differs, with A's value before B's; long data is shown from the first "
          "difference on. The status is 0 if the trees are equal, 1 if they differ, and another if "
          "they could not be compared, as where the servers hide the hashes of an ACL.\n\nA and B "
          "are each a node of this server (/app), a node of another one (HOST:PORT/app or "
-         "zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote "
-         "(app.tree; @/tmp/app.tree if the name begins with a slash; - for standard input). Other "
-         "servers get the credentials of --auth-file, but not those of `addauth`.",
+         "zk://HOST:PORT,HOST:PORT/app), or a file that `dump` wrote (app.tree; @/tmp/app.tree if "
+         "the name begins with a slash; - for standard input). Other servers get the credentials "
+         "of --auth-file, but not those of `addauth`.",
      .examples = {{"diff /app /app", "Prints nothing: they are equal."},
                   {"dump /app > app.tree", "Save a subtree to a file."},
                   {"diff app.tree /app", "Show what has changed since."}},

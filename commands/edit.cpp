@@ -165,17 +165,16 @@ extern const Command edit_command = make_command<Args>(
      .summary = "Change the value of a node in an editor",
      .keywords = {"editor", "vi", "program", "replace", "transform", "vim", "nano", "append"},
      .details =
-         "Opens the value in $VISUAL or $EDITOR (with arguments, if any), else in editor, "
-         "nano or vi. The value is written if the editor exits with status 0, the text has "
-         "changed, and nobody else has written meanwhile. Editors add a newline to the last "
-         "line; zksh drops it if the old value had none, unless -n is given. The temporary "
-         "file is readable only by you, and is removed afterwards.\n\nYour text is never "
-         "lost: if somebody else has written first (status 6; 4 if the node was deleted), "
-         "or the write fails, zksh saves it in a file, prints the file's name, and shows "
-         "the difference. `set PATH @FILE` then writes it.\n\nThe editor may be any program: "
-         "EDITOR='sed -i s/blue/green/' zksh edit /app/config changes a value unless "
-         "somebody else was faster.\n\n--dry-run starts no editor; "
-         "it reports whether the current value could be written.",
+         "Opens the value in $VISUAL or $EDITOR (with arguments, if any), else in editor, nano or "
+         "vi. The value is written if the editor exits with status 0, the text has changed, and "
+         "nobody else has written meanwhile. Editors add a newline to the last line; zksh drops it "
+         "if the old value had none, unless -n is given. The temporary file is readable only by "
+         "you, and is removed afterwards.\n\nYour text is never lost: if somebody else has written "
+         "first (status 6; 4 if the node was deleted), or the write fails, zksh saves it in a "
+         "file, prints the file's name, and shows the difference. `set PATH @FILE` then writes "
+         "it.\n\nThe editor may be any program: EDITOR='sed -i s/blue/green/' zksh edit "
+         "/app/config changes a value unless somebody else was faster.\n\n--dry-run starts no "
+         "editor; it reports whether the current value could be written.",
      .examples = {{"edit /app/config", "Edit a value."},
                   {"edit --create /app/new", "Edit a node, or create it."}},
      .strict = true,

@@ -93,8 +93,7 @@ extern const Command export_command = make_command<Args>(
          "that is too long is an error. ACLs, quotas and kinds of nodes are not exported; use "
          "`dump` to keep them. Ephemerals below the top are left out and counted. Nodes that may "
          "not be read are left out, too, and the status is 7. If export is interrupted, what it "
-         "has written stays: "
-         "remove it, or export to another directory. It is not a snapshot.",
+         "has written stays: remove it, or export to another directory. It is not a snapshot.",
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "The value is in app.d/port."}},
      .json = "path directory nodes bytes",

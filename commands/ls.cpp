@@ -174,18 +174,15 @@ extern const Command ls_command = make_command<Args>(
      .keywords = {"children", "directory", "recursive", "long", "newest", "largest", "\\d", "\\l",
                   "dir", "list", "ll", "keys"},
      .details =
-         "Lists the children of a node, sorted by name. On a terminal the names are in "
-         "columns, in colours, with a slash after names that have children and a * after "
-         "ephemerals. In `| program` and `> file` there is one name a line. zkCli's form, "
-         "[a, b], is printed on piped input, by `zksh ls /` (but not by `zksh -c 'ls /'`), and "
-         "with "
-         "-o zkcli. -R prints full paths: the "
-         "node, its children, then what is below each child; nodes that vanish meanwhile "
-         "are left out. -l prints a child a line, in columns; -o plain separates them by tabs, "
-         "with the time in milliseconds since 1970. "
-         "With several nodes, each list has its path above it; with -o plain, each name has "
-         "its path "
-         "before it. A last word watch, true or 1 is zkCli 3.4's form of -w.",
+         "Lists the children of a node, sorted by name. On a terminal the names are in columns, in "
+         "colours, with a slash after names that have children and a * after ephemerals. In `| "
+         "program` and `> file` there is one name a line. zkCli's form, [a, b], is printed on "
+         "piped input, by `zksh ls /` (but not by `zksh -c 'ls /'`), and with -o zkcli. -R prints "
+         "full paths: the node, its children, then what is below each child; nodes that vanish "
+         "meanwhile are left out. -l prints a child a line, in columns; -o plain separates them by "
+         "tabs, with the time in milliseconds since 1970. With several nodes, each list has its "
+         "path above it; with -o plain, each name has its path before it. A last word watch, true "
+         "or 1 is zkCli 3.4's form of -w.",
      .examples = {{"ls /", "List the children of the root."},
                   {"ls -s /zookeeper", "List the children and the Stat of the node itself."},
                   {"ls -lt /app", "Sizes, versions, owners; the last written first."},

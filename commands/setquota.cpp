@@ -184,12 +184,11 @@ extern const Command setquota_command = make_command<Args>(
      .summary = "Limit the nodes or bytes of a subtree",
      .keywords = {"quota", "limit"},
      .details = "Sets the limits that are given; the node's others stay. -b and -B take bytes, or "
-                "a size such "
-                "as 4k or 1M. When a soft limit is exceeded, the "
-                "servers only log a warning; a hard limit is enforced if they run with "
-                "enforceQuota=true. zksh warns if the subtree already exceeds the limit. A node "
-                "below or above another node with a quota cannot have one. Quotas are kept in "
-                "/zookeeper/quota; through a chroot, zksh opens a second session to reach it.",
+                "a size such as 4k or 1M. When a soft limit is exceeded, the servers only log a "
+                "warning; a hard limit is enforced if they run with enforceQuota=true. zksh warns "
+                "if the subtree already exceeds the limit. A node below or above another node with "
+                "a quota cannot have one. Quotas are kept in /zookeeper/quota; through a chroot, "
+                "zksh opens a second session to reach it.",
      .examples = {{"create /app", "A node."},
                   {"setquota -n 100 /app", "A soft limit of a hundred nodes."},
                   {"setquota -N 200 -B 1M /app", "Hard limits of 200 nodes and a MiB."}},

@@ -256,22 +256,19 @@ extern const Command top_command = make_command<Args>(
      .details =
          "Shows three tables, and shows them anew every two seconds, on a terminal in place, until "
          "q or Ctrl-C: the servers with their requests per second, the mean time of these, "
-         "connections "
-         "and watches; the clients, the busiest first, with their requests per second, the last of "
-         "them, the session, its server, and its first ephemeral, which often has the client's "
-         "name; and the nodes below / with the reads and writes per second of each and all below "
-         "it (ZooKeeper 3.6 and later). A terminal shows as many as fit. The mean time is that "
-         "since the server's start before 3.6. Counters that were reset, as by srst or a restart, "
-         "start anew.\n\nEvery member is asked srvr, mntr and cons each time, and dump from time "
-         "to "
-         "time, or its AdminServer (see `help 4lw`); these questions count as requests, too. No "
-         "session is needed.\n\n-o plain prints a line for each with tabs between the fields: "
-         "server, name, role, requests per second, mean time in microseconds, connections, "
-         "watches, problem; client, address, requests per second, last request, session, server, "
-         "ephemeral; node, path, reads and writes per second. JSON has the counts of the interval "
-         "instead.\n\nWith -n, the status is 1 if a server did not answer in the end, and 3 if "
-         "none "
-         "did.",
+         "connections and watches; the clients, the busiest first, with their requests per second, "
+         "the last of them, the session, its server, and its first ephemeral, which often has the "
+         "client's name; and the nodes below / with the reads and writes per second of each and "
+         "all below it (ZooKeeper 3.6 and later). A terminal shows as many as fit. The mean time "
+         "is that since the server's start before 3.6. Counters that were reset, as by srst or a "
+         "restart, start anew.\n\nEvery member is asked srvr, mntr and cons each time, and dump "
+         "from time to time, or its AdminServer (see `help 4lw`); these questions count as "
+         "requests, too. No session is needed.\n\n-o plain prints a line for each with tabs "
+         "between the fields: server, name, role, requests per second, mean time in microseconds, "
+         "connections, watches, problem; client, address, requests per second, last request, "
+         "session, server, ephemeral; node, path, reads and writes per second. JSON has the counts "
+         "of the interval instead.\n\nWith -n, the status is 1 if a server did not answer in the "
+         "end, and 3 if none did.",
      .examples = {{"top -n 1 -i 1s", "Who is busy just now?"},
                   {"top -o json -n 1 -i 1s", "The same for scripts."}},
      .json = "time intervalMs servers clients namespaces",

@@ -59,8 +59,7 @@ void declare(Options& o, Args& a) {
   o.text("--session", a.session, "Only what this session did: 0x100000abc0000.", "session");
   o.text("--from", a.from,
          "Only from this time (\"2026-11-25 03:10\", \"yesterday 03:10\", -2h, now, milliseconds "
-         "since "
-         "1970) or zxid (0x300000005, or EPOCH:COUNTER; before:ZXID) on.",
+         "since 1970) or zxid (0x300000005, or EPOCH:COUNTER; before:ZXID) on.",
          "time|zxid");
   o.text("--to", a.to, "Only up to this time or zxid.", "time|zxid");
   o.text("--op", a.ops,
@@ -81,8 +80,7 @@ void declare(Options& o, Args& a) {
   o.suggest({"session", "path", "path:1", "path:2"});
   o.exclusive().flag(
       "--check", a.check,
-      "Whether servers of 3.4, 3.8 and 3.9 would start on the files, and what is wrong with "
-      "them.");
+      "Whether servers of 3.4, 3.8 and 3.9 would start on the files, and what is wrong with them.");
   o.nodes("path", a.paths,
           "Only these nodes: whole paths, whatever the chroot; *, ? and [ ] match within a name.",
           false);
@@ -591,41 +589,38 @@ extern const Command txns_command = make_command<Args>(
                   "transaction", "deleted", "zxid"},
      .details =
          "Reads the transaction logs of a server, running or not, or a copy of them; asks no "
-         "server, and writes nothing. Logs of several places are joined. A line is the time, "
-         "the zxid, the session, what was done, the node, and details. A deletion says why: "
-         "by the client (of the session in the line), its session expired or was closed, or "
-         "by the server (an empty container, an old TTL node). A multi that failed has "
-         "changed nothing: it is shown with --errors only. Reads, addresses and users are in "
-         "no log: `who ID` shows the client of a session that lives, and servers with "
-         "audit.enable=true (3.6) write the others to their audit log. zksh-txnlog(5) has "
-         "walkthroughs, and describes the files.\n\n"
-         "Damage is named on stderr and passed over, and so are gaps. The status is 1 if "
-         "nothing matched, or something was damaged or missing in the range, and 2 if the "
-         "files cannot be read.\n\n"
-         "-o plain prints fields separated by tabs, a dash for an empty one: time "
-         "(milliseconds since 1970), zxid, session, cxid, op, path, kind, version, length of "
-         "the value, reason (client, expired, closed, server; of an error, its code), number "
-         "within a multi, and with -d the value (\\N: null).\n\n"
-         "--locks prints a line when a contender's turn ends, and at the end for those that "
-         "are still there: when it asked, its session, its node, for how long it waited and "
-         "held the lock, from when to when, with how many others at the same time, and how "
-         "that ended. -o plain: time, zxid, session, node, mode, waited and held in ms, open, "
-         "released, deleted (by another session), closed or expired, the times when it was "
-         "acquired and ended, and the number of others.\n\n"
+         "server, and writes nothing. Logs of several places are joined. A line is the time, the "
+         "zxid, the session, what was done, the node, and details. A deletion says why: by the "
+         "client (of the session in the line), its session expired or was closed, or by the server "
+         "(an empty container, an old TTL node). A multi that failed has changed nothing: it is "
+         "shown with --errors only. Reads, addresses and users are in no log: `who ID` shows the "
+         "client of a session that lives, and servers with audit.enable=true (3.6) write the "
+         "others to their audit log. zksh-txnlog(5) has walkthroughs, and describes the files.\n\n"
+         "Damage is named on stderr and passed over, and so are gaps. The status is 1 if nothing "
+         "matched, or something was damaged or missing in the range, and 2 if the files cannot be "
+         "read.\n\n"
+         "-o plain prints fields separated by tabs, a dash for an empty one: time (milliseconds "
+         "since 1970), zxid, session, cxid, op, path, kind, version, length of the value, reason "
+         "(client, expired, closed, server; of an error, its code), number within a multi, and "
+         "with -d the value (\\N: null).\n\n"
+         "--locks prints a line when a contender's turn ends, and at the end for those that are "
+         "still there: when it asked, its session, its node, for how long it waited and held the "
+         "lock, from when to when, with how many others at the same time, and how that ended. -o "
+         "plain: time, zxid, session, node, mode, waited and held in ms, open, released, deleted "
+         "(by another session), closed or expired, the times when it was acquired and ended, and "
+         "the number of others.\n\n"
          "--by prints the largest first. The rows add up to the logs: by path, what is about no "
          "node is in the rows (sessions), (failed requests) and (headers, damage). -o plain: "
-         "operations, creates, sets, deletes, bytes "
-         "of the log, and the session or path; a dash for all others. If there are more than "
-         "100 000, those that were small so far are added up with the others.\n\n"
-         "--check reads all files, replays them as a server does, compares the tree's digest "
-         "after each transaction, and names each problem with its place, a server's words, and "
-         "what to do. The verdict is that of servers of 3.4.13, 3.8.0 and 3.9.3 with their "
-         "default settings, or of the last two, if there is what 3.4 does not write. The "
-         "status is 1 if there is a problem. -o plain: file, offset, first and last zxid "
-         "concerned, "
-         "harmless (0 or 1), problem, remedy; at the end starts or fails, last zxid, "
-         "snapshots, logs, transactions, nodes, digests compared, problems, and the versions that "
-         "start.",
+         "operations, creates, sets, deletes, bytes of the log, and the session or path; a dash "
+         "for all others. If there are more than 100 000, those that were small so far are added "
+         "up with the others.\n\n"
+         "--check reads all files, replays them as a server does, compares the tree's digest after "
+         "each transaction, and names each problem with its place, a server's words, and what to "
+         "do. The verdict is that of servers of 3.4.13, 3.8.0 and 3.9.3 with their default "
+         "settings, or of the last two, if there is what 3.4 does not write. The status is 1 if "
+         "there is a problem. -o plain: file, offset, first and last zxid concerned, harmless (0 "
+         "or 1), problem, remedy; at the end starts or fails, last zxid, snapshots, logs, "
+         "transactions, nodes, digests compared, problems, and the versions that start.",
      .examples = {{"txns --in /var/lib/zookeeper -R /app", "What happened below /app."},
                   {"txns --in /var/lib/zookeeper --op delete --from -2h",
                    "Who deleted what in the last two hours."},
@@ -633,10 +628,9 @@ extern const Command txns_command = make_command<Args>(
                   {"txns --in /var/lib/zookeeper --locks /app/lock", "Who held a lock."},
                   {"txns --in /var/lib/zookeeper --check", "Would a server start on this?"}},
      .json =
-         "time zxid session cxid op path multi [reason] [code] [timeout] [kind] [ttl] "
-         "[version] [dataLength] [data] [acl] | time path node session mode token waitedMs "
-         "heldMs acquired ended overlaps outcome endedBy | session operations creates sets deletes "
-         "bytes | path "
+         "time zxid session cxid op path multi [reason] [code] [timeout] [kind] [ttl] [version] "
+         "[dataLength] [data] [acl] | time path node session mode token waitedMs heldMs acquired "
+         "ended overlaps outcome endedBy | session operations creates sets deletes bytes | path "
          "operations creates sets deletes bytes | file offset fromZxid toZxid problem remedy "
          "harmless | starts versions zxid snapshots logs transactions nodes digests problemCount",
      .json_fields =

@@ -349,11 +349,9 @@ extern const Command who_command = make_command<Args>(
          "but not those on children alone (ls -w). On a terminal, long lists are cut off.\n\n-o "
          "plain prints a line for each fact with tabs between the fields: session, ID, alive or "
          "ended (there is none), client, server, timeout in ms, connected since (ms since 1970); "
-         "ephemeral, path; "
-         "watch, path; node, path, kind; below, path, session, client; watcher, session, "
-         "client.\n\nThe status is 1 if there is no such session or a server did not answer, and 3 "
-         "if "
-         "none did.",
+         "ephemeral, path; watch, path; node, path, kind; below, path, session, client; watcher, "
+         "session, client.\n\nThe status is 1 if there is no such session or a server did not "
+         "answer, and 3 if none did.",
      .examples = {{"who", "Show this session."},
                   {"who /app", "Show the ephemerals below a node, and who watches it."},
                   {"who /zookeeper/*", "Show the same of several nodes."}},

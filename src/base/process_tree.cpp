@@ -61,8 +61,7 @@ void require_process_tree() {
   if (self != std::to_string(getpid()))
     throw Error(
         "/proc shows the processes of another PID namespace; `mount -t proc proc /proc` or "
-        "`unshare "
-        "--mount-proc` mounts the right one");
+        "`unshare --mount-proc` mounts the right one");
   if (access(ProcPath(getpid()).add("/task/").add(getpid()).add("/children").text(), R_OK) != 0)
     throw Error("/proc does not list the children of processes (CONFIG_PROC_CHILDREN)");
 }

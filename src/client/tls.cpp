@@ -137,8 +137,7 @@ class Pkcs12 {
     ssl_.BIO_free(source);
     if (store == nullptr)
       throw UsageError(
-          fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no "
-                      "certificate in it)",
+          fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no certificate in it)",
                       what, file));
     const auto parse = [&] {
       return ssl_.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_) == 1;

@@ -129,8 +129,7 @@ constexpr auto shared_fields = std::to_array<JsonField>({
     {"state", "string",
      "Of a contender: holds, waits, next (for a lease) or mayHold; of a lock of this shell: "
      "asking, waits, holds, suspended, releasing, lost or gone; of a job: running, ending or "
-     "ended; of a server: serving, no-quorum, starting, frozen or stopped; else of the "
-     "session."},
+     "ended; of a server: serving, no-quorum, starting, frozen or stopped; else of the session."},
     {"status", "integer", "The exit status."},
     {"text", "text", "The line; for help, the whole text."},
     {"time", "time", "When."},
@@ -178,9 +177,8 @@ constexpr auto objects = std::to_array<JsonObject>({
     {"Link", "session path held", "A session that holds one lock and waits for another."},
     {"Member",
      "server serverId serves opensSession member role serverVersion zxid behind connections "
-     "outstanding "
-     "meanLatencyUs "
-     "maxLatencyUs nodes watchCount pendingSyncs openFiles maxFiles problem",
+     "outstanding meanLatencyUs maxLatencyUs nodes watchCount pendingSyncs openFiles maxFiles "
+     "problem",
      "A server of the ensemble."},
     {"NodeLoad", "path readCount writeCount", "A node below / with all below it."},
     {"Note", "note time [command]", "On standard error: a note or warning."},

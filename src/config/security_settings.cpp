@@ -183,8 +183,7 @@ void take_login(const Properties& properties, Configuration& configuration, Java
         file, option("keyTab"), option("principal")));
   } else {
     throw UsageError(
-        fmt::format("{}: only Java can run {}; zksh has DigestLoginModule and "
-                    "Krb5LoginModule",
+        fmt::format("{}: only Java can run {}; zksh has DigestLoginModule and Krb5LoginModule",
                     file, login->module));
   }
 }
@@ -257,8 +256,7 @@ void refuse_type(const Properties& properties, const std::string& store,
   if (!equal_ignoring_case(type, "BCFKS")) refuse(origin, key, "it is JKS, PEM, PKCS12 or BCFKS");
   refuse(origin, key,
          fmt::format("only Java with Bouncy Castle's provider reads BCFKS; convert it once with\n"
-                     "  keytool -importkeystore -srckeystore {} -srcstoretype BCFKS "
-                     "-providerclass "
+                     "  keytool -importkeystore -srckeystore {} -srcstoretype BCFKS -providerclass "
                      "org.bouncycastle.jcajce.provider.BouncyCastleFipsProvider -providerpath "
                      "bc-fips.jar -destkeystore store.p12 -deststoretype PKCS12\n"
                      "and name store.p12 here, without a type",

@@ -96,9 +96,8 @@ std::span<const Settings::Description> Settings::descriptions() {
        .help = "The prompt. %s is the server (of several the first, and how many more), %h all "
                "servers, %S the session's state, %n the line's number, %% a percent sign. These "
                "appear with a blank before them, and only if there is something to show: %d the "
-               "current node, %p "
-               "the profile, %l the held locks, %? the last exit status. Long paths are cut in the "
-               "middle."},
+               "current node, %p the profile, %l the held locks, %? the last exit status. Long "
+               "paths are cut in the middle."},
       a_switch("timing", "off", "Print on stderr how long each command took.", &Settings::timing),
       {.name = "zkcli",
        .initial = "3.8",

@@ -259,8 +259,7 @@ class DigestComparison {
       deep.add(HealthFinding{
           .check = Check::Digests,
           .problem =
-              fmt::format("the trees of the members differ: at zxid {} the "
-                          "digest is {}",
+              fmt::format("the trees of the members differ: at zxid {} the digest is {}",
                           zxid_text(static_cast<std::int64_t>(zxid)), fmt::join(parts, ", and ")),
           .measured = static_cast<std::int64_t>(digests.size()),
           .limit = 1,

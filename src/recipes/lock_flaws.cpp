@@ -336,9 +336,8 @@ std::vector<std::string> lock_flaws(const LockQueue& queue, std::string_view own
   }
   if (!queue.contenders.empty() && is_semaphore(queue.others))
     flaws.emplace_back(
-        "this is also a semaphore (child \"leases\"): its holders, such as "
-        "Curator's InterProcessSemaphoreMutex, and this lock do not see each other (use "
-        "semaphore)");
+        "this is also a semaphore (child \"leases\"): its holders, such as Curator's "
+        "InterProcessSemaphoreMutex, and this lock do not see each other (use semaphore)");
   if (!queue.contenders.empty()) add_flaw_of_kazoo_lease(queue, "this lock", flaws);
   add_reader_deadlock(queue, own, zksh, flaws);
   return flaws;

@@ -195,8 +195,7 @@ void add_redirection(CommandLine& parsed, Operator::Kind kind, std::string_view 
   auto& to = of_errors ? parsed.errors : parsed.to;
   if (to)
     throw ValueError(
-        fmt::format("{} can go to one place only: unexpected {} (to use {} as a value, "
-                    "quote it)",
+        fmt::format("{} can go to one place only: unexpected {} (to use {} as a value, quote it)",
                     of_errors ? "errors" : "results", sign, sign));
   if (kind == Operator::Kind::Program) {
     rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));

@@ -823,8 +823,7 @@ class Checker {
       case Flaw::Kind::Gap:
         if (how.bridged)
           return fmt::format(
-              "nothing to do for a start, for which {} has them; another member may "
-              "have the logs",
+              "nothing to do for a start, for which {} has them; another member may have the logs",
               base_->path);
         return fmt::format("add the missing logs, or {}: servers start, and their tree is wrong",
                            other_files);
@@ -840,8 +839,7 @@ class Checker {
     }
     if (!how.read)
       return "nothing to do for a start, for which servers do not read this log; another member "
-             "may "
-             "have it whole";
+             "may have it whole";
     if (how.whole && effect != Effect::Exit)
       return "nothing to do: the next transaction follows the last one before it";
     return fmt::format("{}; {}", other_files, losses_text(flaw, effect, finding));
@@ -870,8 +868,7 @@ class Checker {
           missing);
     if (effect == Effect::Stop)
       return fmt::format(
-          "servers start, read no further in this log, and say nothing: {} would be "
-          "missing",
+          "servers start, read no further in this log, and say nothing: {} would be missing",
           missing);
     return fmt::format("without this file, {} would be missing", missing);
   }
