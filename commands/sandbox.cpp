@@ -4,8 +4,6 @@
 #include "command/command.h"
 #include "command/record.h"
 
-#include <algorithm>
-
 namespace zksh::command_sandbox {
 namespace {
 

@@ -25,7 +25,6 @@
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
-#include <system_error>
 #include <unistd.h>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include "base/line_reader.h"
 
 #include "base/error.h"
-#include "base/fd.h"
 
 #include <fmt/core.h>
 

@@ -9,14 +9,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <span>
-#include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <system_error>

@@ -1,13 +1,11 @@
 // Client: the blocking members, each of which waits for an asynchronous request.
 #include "client/client.h"
 
-#include "base/time.h"
 #include "client/patient_connection.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace zksh {
 namespace {

@@ -11,7 +11,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <string_view>
 
 namespace zksh {
 namespace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <utility>
 #include <variant>
 
 namespace zksh {

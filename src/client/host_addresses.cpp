@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <random>
 #include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {

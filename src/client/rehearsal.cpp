@@ -6,9 +6,6 @@
 #include "client/acl_text.h"
 #include "client/node_path.h"
 
-#include <fmt/core.h>
-
-#include <memory>
 #include <utility>
 #include <variant>
 

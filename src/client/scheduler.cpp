@@ -4,7 +4,6 @@
 #include "base/monitor.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace zksh {
 

@@ -14,7 +14,6 @@
 #include <cctype>
 #include <cerrno>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <utility>
 
 namespace zksh {

@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <langinfo.h>
 #include <stop_token>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <thread>
 #include <utility>

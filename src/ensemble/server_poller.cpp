@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "ensemble/member_words.h"
 
 #include <fmt/core.h>
 
@@ -13,7 +12,6 @@
 #include <charconv>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "base/number.h"
-#include "base/time.h"
 #include "client/client.h"
 #include "client/node_path.h"
 #include "client/scheduler.h"

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/number.h"
 #include "base/process.h"
 #include "base/words.h"

@@ -8,7 +8,6 @@
 #include "command/questions.h"
 #include "command/transaction.h"
 #include "config/settings.h"
-#include "lock/keeper.h"
 #include "lock/text.h"
 #include "lock/wait_graph.h"
 
@@ -16,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 

@@ -8,13 +8,11 @@
 #include "config/settings.h"
 #include "lock/manager.h"
 #include "lock/text.h"
-#include "lock/wait_graph.h"
 #include "tree/walk.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace zksh {

@@ -14,8 +14,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
-
 namespace zksh {
 
 void print_heading(Context& cx, const std::string& path, bool& first) {

@@ -2,7 +2,6 @@
 #include "recipes/lock_distance.h"
 
 #include "base/error.h"
-#include "base/time.h"
 #include "client/client.h"
 #include "client/lease_renewal.h"
 

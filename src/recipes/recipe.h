@@ -6,7 +6,6 @@
 #include "client/task.h"
 #include "recipes/lock_queue.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

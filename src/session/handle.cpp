@@ -3,10 +3,6 @@
 
 #include "client/node_path.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
-
 namespace zksh {
 namespace {
 

@@ -4,7 +4,6 @@
 #include "client/node_path.h"
 
 #include <array>
-#include <optional>
 #include <utility>
 
 namespace zksh {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <utility>
-#include <vector>
 
 namespace zksh {
 namespace {

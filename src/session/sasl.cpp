@@ -10,7 +10,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>

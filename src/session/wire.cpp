@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/monitor.h"
 
 #include <fmt/core.h>
 

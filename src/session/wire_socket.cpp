@@ -2,16 +2,12 @@
 #include "session/wire_socket.h"
 
 #include "client/client.h"
-#include "session/marshalling.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <limits>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

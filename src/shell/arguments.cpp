@@ -5,19 +5,16 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "client/connect_string.h"
-#include "client/security.h"
 #include "command/command.h"
 #include "command/given_words.h"
 #include "command/help.h"
 #include "command/json_fields.h"
 #include "config/security_settings.h"
-#include "config/settings.h"
 #include "session/session.h"
 #include "shell/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

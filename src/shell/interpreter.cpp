@@ -4,7 +4,6 @@
 #include "base/fd.h"
 #include "base/number.h"
 #include "base/signal_relay.h"
-#include "base/time.h"
 #include "base/words.h"
 #include "client/joint_reads.h"
 #include "client/persistent_watches.h"

@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace zksh {
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cwchar>
 #include <numeric>
-#include <vector>
 
 namespace zksh {
 namespace {

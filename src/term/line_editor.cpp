@@ -8,7 +8,6 @@
 #include "term/terminal.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <readline/history.h>
 #include <readline/readline.h>
 

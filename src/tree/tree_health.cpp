@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "client/node_path.h"
-#include "node/quota.h"
 #include "tree/walk.h"
 
 #include <fmt/core.h>

@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <limits>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 namespace zksh {

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string_view>
 #include <system_error>

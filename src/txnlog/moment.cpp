@@ -12,7 +12,6 @@
 #include <array>
 #include <ctime>
 #include <set>
-#include <string>
 #include <vector>
 
 namespace zksh {

@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

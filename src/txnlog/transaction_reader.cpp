@@ -3,8 +3,6 @@
 
 #include "base/number.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <sys/stat.h>
 
