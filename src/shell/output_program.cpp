@@ -105,7 +105,13 @@ void OutputProgram::capture() {
     if (!await_ready(captured_.get(), POLLIN, stopped)) return;
     const auto count = read(captured_.get(), block.data(), block.size());
     if (count == 0 || (count < 0 && errno != EINTR)) return;
-    if (count > 0) plan_.queue.add(Stream::Out, {block.data(), static_cast<std::size_t>(count)});
+    if (count < 0) continue;
+    try {
+      // Waits while nobody takes the output; else a program that never ends would fill the memory.
+      plan_.queue.add(Stream::Out, {block.data(), static_cast<std::size_t>(count)}, plan_.stop);
+    } catch (const Cancelled&) {
+      return;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <poll.h>
 #include <sys/stat.h>
@@ -91,6 +92,8 @@ void Printer::end_notice() {
 }
 
 void Printer::pump() {
+  constexpr std::chrono::milliseconds longest_turn{50};
+  const auto until = Clock::now() + longest_turn;
   blocked_on_ = -1;
   while (true) {
     if (waiting_.empty()) waiting_ = queue_.take();
@@ -99,6 +102,10 @@ void Printer::pump() {
       return;
     }
     if (!write_front()) return;
+    if (Clock::now() >= until && !waiting_.empty()) {
+      blocked_on_ = descriptor(waiting_.front().stream);
+      return;
+    }
   }
 }
 

@@ -38,7 +38,8 @@ class Printer {
   /// From now on, output that is refused is dropped, as in Java, and that is not a failure.
   void drop_refused() { drops_refused_ = true; }
 
-  /// Takes the queued output and writes what the streams accept.
+  /// Takes the queued output and writes what the streams accept, but not for so long that signals
+  /// and keys would have to wait.
   void pump();
   /// The descriptor that must become writable before pump can continue; -1: none.
   int blocked_on() const { return blocked_on_; }

@@ -1,9 +1,14 @@
 """Programs that do not read zksh's output block the command, but not the session."""
 import os
+import pathlib
+import re
 import signal
+import time
 import unittest
 
 from session_case import SessionTest
+from terminal import Terminal
+from zksh import ZKSH, environment
 from znodes import Znodes
 
 EPHEMERAL = 1
@@ -58,6 +63,26 @@ class LastOutput(SessionTest):
         self.assertIsNone(process.poll())
         out, _ = process.communicate(timeout=60)
         self.assertEqual((process.returncode, len(out)), (0, 900_000))
+
+
+class BackgroundProgram(SessionTest):
+    MOST = 100 << 20  # bytes of memory
+
+    def test_it_waits_for_the_terminal(self):
+        fifo = self.fifo("process")
+        with Terminal([ZKSH, "-s", self.connect], environment(self.directory)) as terminal:
+            terminal.read_until(rb"CONNECTED\) 0\] ")
+            terminal.type(f"help | sh -c 'echo $$ > \"{fifo}\"; exec yes' &\n")
+            program = int(pathlib.Path(fifo).read_text(encoding="ascii"))
+            written = [-1, 0]
+            while written[-2] != written[-1]:
+                memory = pathlib.Path(f"/proc/{terminal.process.pid}/status").read_text(encoding="ascii")
+                self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", memory)[1]) << 10, self.MOST)
+                time.sleep(0.3)  # nothing tells that it writes no more
+                io = pathlib.Path(f"/proc/{program}/io").read_text(encoding="ascii")
+                written.append(int(re.search(r"wchar: (\d+)", io)[1]))
+            terminal.type("kill %1\n")
+            terminal.read_until(rb"\) 2\] ")  # keys are read although output waits all the time
 
 
 if __name__ == "__main__":
