@@ -162,12 +162,13 @@ int remove_nodes(Context& cx, const Args& a, const std::vector<std::string>& pat
   return result;
 }
 
-int remove_all_below(Context& cx, const std::string& path, std::size_t batch,
+int remove_all_below(Context& cx, const Args& a, const std::string& path, std::size_t batch,
                      const WorkLimits& limits, Total& total) {
   Progress progress(cx.out, cx.background, "nodes deleted");
   Removal removal;
   const auto progressed = [&](const Removal& now) { progress.reach(now.removed, now.found); };
-  const RemovalPlan plan{.top = path, .batch = batch, .limits = limits, .progress = progressed};
+  const RemovalPlan plan{
+      .top = path, .batch = batch, .salvages = a.force, .limits = limits, .progress = progressed};
   report_if_incomplete(
       cx, progress, [&] { remove_subtree(cx.client, plan, removal, cx.stop); },
       [&] {
@@ -228,7 +229,7 @@ int run(Context& cx, const Args& a) {
   }
   Total total;
   failures.note(each_node(cx, paths, [&](const std::string& path) {
-    return remove_all_below(cx, path, batch, limits, total);
+    return remove_all_below(cx, a, path, batch, limits, total);
   }));
   // Confirm with a count the end of work that took long or was asked about: a count was shown then.
   const bool told = failures.first() != status::ok && paths.size() == 1;
@@ -248,14 +249,15 @@ extern const Command deleteall_command = make_command<Args>(
      .keywords = {"recursive", "purge", "rm"},
      .details = "Finds all nodes of the subtree, then deletes them from the deepest level up, in "
                 "transactions of -b nodes, several at a time. Each transaction is applied as a "
-                "whole or not at all; if one fails, the others go on. If part of the subtree "
-                "cannot be listed, nothing is deleted. Subtrees of more than 10000 nodes are an "
-                "exception: some nodes may already be gone then.\n\nAt a terminal zksh counts the "
-                "nodes and asks before it deletes more than one. From 1000 nodes on, and in a "
-                "production profile, you must type the node's name. / and /zookeeper need --force. "
-                "Quotas outlive their nodes: zksh then asks whether to delete those, too, and "
-                "--quotas deletes them without a question. --max is for scripts: if somebody has "
-                "put more there than expected, nothing is deleted, and the status is 1.",
+                "whole or not at all; if one fails, the others go on. With --force, it is sent "
+                "again without what cannot be deleted. If part of the subtree cannot be listed, "
+                "nothing is deleted. Subtrees of more than 10000 nodes are an exception: some "
+                "nodes may already be gone then.\n\nAt a terminal zksh counts the nodes and asks "
+                "before it deletes more than one. From 1000 nodes on, and in a production profile, "
+                "you must type the node's name. / and /zookeeper need --force. Quotas outlive "
+                "their nodes: zksh then asks whether to delete those, too, and --quotas deletes "
+                "them without a question. --max is for scripts: if somebody has put more there "
+                "than expected, nothing is deleted, and the status is 1.",
      .examples = {{"deleteall --dry-run /app", "Show what would be deleted."},
                   {"deleteall -y /app", "Delete a subtree without asking."}},
      .json = "path removed",

@@ -245,9 +245,13 @@ void BatchWriter::settle(Sent sent) {
 bool BatchWriter::conclude(std::span<const Write> writes, const Reply& reply, bool sent_before) {
   // A connection that breaks at every request must not renew the time to wait for it.
   if (!is_connection_failure(reply.code)) last_answer_ = Clock::now();
-  if (reply.code != code::ok && reply.failed && writes.size() > 1) return false;
-  for (const auto& write : writes)
-    report(write, {.code = reply.code, .culprit = reply.culprit, .sent_before = sent_before});
+  const bool is_shared = reply.code != code::ok && reply.failed && writes.size() > 1;
+  if (is_shared && !(batching_.fails_all && batching_.fails_all(reply.code))) return false;
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    report(writes[i],
+           {.code = is_shared && i != *reply.failed ? code::runtime_inconsistency : reply.code,
+            .culprit = reply.culprit,
+            .sent_before = sent_before});
   return true;
 }
 

@@ -48,8 +48,9 @@ bool already_done(Client& client, const Write& write, int refusal, const std::st
 
 /// Sends writes in transactions that are limited in count and bytes, several in flight. They are
 /// applied in the order in which they were added, each as if sent alone: a transaction that fails
-/// is sent again without the operation that failed. What no transaction can do (ACLs, containers,
-/// TTLs) is sent alone, in order.
+/// is sent again without the operation that failed. If that `fails_all`, the others are reported as
+/// runtime_inconsistency, as by the servers. What no transaction can do (ACLs, containers, TTLs) is
+/// sent alone, in order.
 ///
 /// After a lost connection, writes without an answer are sent again, at last each in a request of
 /// its own, until one is lost twice with nothing else under way: it may be the cause. That is safe
@@ -67,6 +68,8 @@ class BatchWriter {
     /// Operations per transaction; fewer with a rate limit: at most a tenth of a second's.
     std::size_t count = 1000;
     WorkLimits limits{};
+    /// Whether a failure with this code fails the whole transaction; empty: never.
+    std::function<bool(int code)> fails_all{};
   };
 
   /// `client` must outlive it.

@@ -1,6 +1,8 @@
 // Subtree removal: finds the nodes of a subtree and removes them.
 #include "tree/subtree_removal.h"
 
+#include "client/client.h"
+#include "client/connect_string.h"
 #include "client/node_path.h"
 #include "tree/batch_writer.h"
 #include "tree/tree_record.h"
@@ -40,6 +42,7 @@ class FoundNodes {
     guessed_leaves_.pop_back();
   }
 
+  std::size_t size() const { return below_.size(); }
   bool empty() const { return below_.empty(); }
   const std::string& path() const { return top_; }
   bool is_guessed_leaf() const { return guessed_leaves_.back(); }
@@ -67,7 +70,14 @@ class Remover {
         result_(result),
         stop_(stop),
         writer_(
-            client, {.count = plan.batch, .limits = plan.limits},
+            client,
+            {.count = plan.batch,
+             .limits = plan.limits,
+             .fails_all =
+                 [this](int code) {
+                   return !plan_.salvages && code != code::no_node &&
+                          (code != code::not_empty || !guesses_any_);
+                 }},
             [this](const Write& write, const Written& written) { record(write, written); }, stop) {}
   Remover(const Remover&) = delete;
   Remover& operator=(const Remover&) = delete;
@@ -94,6 +104,7 @@ class Remover {
       if (!node.readable) throw ZkError(code::no_auth, node.path);
       if (nodes.memory() > most_memory) remove_part(nodes, node.path);
       nodes.push(node.path, node.guessed_leaf);
+      guesses_any_ = guesses_any_ || node.guessed_leaf;
       ++listed_;
       tell();
     };
@@ -108,6 +119,13 @@ class Remover {
               stop_);
     result_.found += std::exchange(listed_, 0);
     if (found_before) result_.found -= tops.size();  // they were counted again
+    if (!guesses_any_ && nodes.size() <= listed_one_by_one) {
+      std::vector<std::string> paths;
+      for (; !nodes.empty(); nodes.pop()) paths.push_back(nodes.path());
+      const auto depth = [](const std::string& path) { return std::ranges::count(path, '/'); };
+      std::ranges::stable_sort(paths, std::greater(), depth);
+      for (const auto& path : paths) send(path, false);
+    }
     for (; !nodes.empty(); nodes.pop()) send(nodes.path(), nodes.is_guessed_leaf());
     writer_.finish();
   }
@@ -126,9 +144,11 @@ class Remover {
     for (; !above.empty(); above.pop_back()) nodes.push(above.back(), false);
   }
 
-  /// / cannot be removed, and must not make a transaction fail.
+  /// / cannot be removed. The server's own makes its transaction fail, as in zkCli.
   void send(const std::string& path, bool is_guessed_leaf) {
-    if (path == "/") return note_failure(ZkError(code::bad_arguments, path));
+    const auto is_chroot = [&] { return !parse_connect_string(client_.server()).chroot.empty(); };
+    if (path == "/" && (plan_.salvages || is_chroot()))
+      return note_failure(ZkError(code::bad_arguments, path));
     guesses_.push_back(is_guessed_leaf);
     writer_.add(RemoveOp{.path = path});
   }
@@ -140,7 +160,7 @@ class Remover {
       return (was_guess ? not_leaves_ : above_those_).push_back(path_of(write));
     if (written.code == code::ok || (written.code == code::no_node && written.sent_before))
       ++result_.removed;
-    else if (written.code != code::no_node)
+    else if (written.code != code::no_node && written.code != code::runtime_inconsistency)
       note_failure(error_of(write, written));
     tell();
   }
@@ -160,6 +180,7 @@ class Remover {
   Removal& result_;
   const std::stop_token& stop_;
   std::size_t listed_ = 0;                ///< nodes found since anything was removed
+  bool guesses_any_ = false;              ///< leaves were guessed
   std::deque<bool> guesses_;              ///< whether the writes in flight are of guessed leaves
   std::vector<std::string> not_leaves_;   ///< guessed leaves that have children
   std::vector<std::string> above_those_;  ///< and other nodes that are not empty

@@ -24,18 +24,20 @@ struct Removal {
 struct RemovalPlan {
   std::string top{};
   std::size_t batch = 1000;  ///< nodes per transaction
+  bool salvages = false;     ///< a transaction that fails is sent again without what failed
   WorkLimits limits{};
   /// Called from time to time on the caller's thread.
   std::function<void(const Removal& removal)> progress{};
 };
 
-/// Finds the nodes of a subtree, then removes them bottom-up, in transactions of at most `batch`
-/// nodes (fewer if their paths are long), several in flight; siblings in the reverse of the
-/// server's order. Nodes that are already gone are skipped. Any other failure leaves its node and
-/// therefore its ancestors; the other nodes are still removed.
+/// Finds the nodes of a subtree, then removes them in transactions of at most `batch` nodes (fewer
+/// if their paths are long), several in flight; siblings in the reverse of the server's order.
+/// Nodes that are already gone are skipped. Any other failure leaves the nodes of its transaction
+/// and therefore their ancestors, unless it `salvages`; the other nodes are still removed.
 ///
-/// Up to 10000 nodes, each is listed before anything is removed, as in ZooKeeper's
-/// ZKUtil.deleteRecursive. Beyond that only the first of the siblings is listed: if it has no
+/// Up to 10000 nodes, each is listed before anything is removed, and the deepest level is removed
+/// first, as in ZooKeeper's ZKUtil.deleteRecursive. Beyond that, branches are removed one after the
+/// other, and only the first of the siblings is listed: if it has no
 /// children, the others are assumed to be leaves too, and are listed only if the server says that
 /// they are not empty. If the names take more than some tens of megabytes, about a million nodes,
 /// the tree is removed in parts, to bound the memory.
