@@ -15,6 +15,9 @@
 #include "tree/extent.h"
 #include "tree/walk.h"
 
+#include <algorithm>
+#include <map>
+#include <string_view>
 #include <unordered_map>
 
 namespace zksh::command_setAcl {
@@ -68,6 +71,21 @@ bool is_as_zkcli(const Context& cx) {
   return cx.input == Input::Pipe || cx.services.settings.drop_in;
 }
 
+/// Whether `ls -R`, and so zkCli's setAcl -R, comes to one node before the other: it lists a node's
+/// children, then each child's subtree.
+bool comes_before(std::string_view one, std::string_view other) {
+  const auto shared = std::ranges::mismatch(one, other);
+  if (shared.in1 == one.end() && shared.in2 != other.end() && *shared.in2 == '/') return true;
+  const auto begin = std::string_view(one.begin(), shared.in1).rfind('/') + 1;
+  one.remove_prefix(begin);
+  other.remove_prefix(begin);
+  const auto name_end = one.find('/');
+  const auto other_end = other.find('/');
+  const bool is_child = name_end == std::string_view::npos;
+  if (is_child != (other_end == std::string_view::npos)) return is_child;
+  return one.substr(0, name_end) < other.substr(0, other_end);
+}
+
 /// As zkCli does: sets each node's ACL before listing it, in the order of `ls -R`, and stops where
 /// the new ACL hides what is below.
 void set_all_as_zkcli(Context& cx, const std::string& top, const WorkLimits& limits,
@@ -117,6 +135,15 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
                 const WorkLimits& limits) {
   int first_failure = status::ok;
   std::size_t done = 0;
+  const bool as_zkcli = is_as_zkcli(cx);
+  std::map<std::string, int, decltype(&comes_before)> refused(comes_before);
+  const auto report_refused = [&] {
+    for (const auto& [path, code] : refused) {
+      cx.out.line("{}", cx.out.shown(keeper_message(code, path)));
+      if (first_failure == status::ok) first_failure = ZkError(code, path, true).exit_status();
+    }
+    refused.clear();
+  };
   NodeFailures failures(cx);
   Progress progress(cx.out, cx.background, "nodes");
   const auto record = [&](const Write& write, const Written& result) {
@@ -129,16 +156,15 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
     progress.end();
     if (cx.rehearsal || cx.input == Input::Terminal || cx.out.json())
       return failures.report(error_of(write, result));
-    cx.out.line("{}", cx.out.shown(keeper_message(result.code, path_of(write))));
-    if (first_failure == status::ok)
-      first_failure = ZkError(result.code, path_of(write), true).exit_status();
+    refused.emplace(path_of(write), result.code);
+    constexpr std::size_t most_sorted = 10'000;
+    if (!as_zkcli || refused.size() == most_sorted) report_refused();
   };
   BatchWriter writer(cx.client, {.limits = limits}, record, cx.stop);
   const auto set = [&](const std::string& path) {
     writer.add(SetAclOp{.path = path, .acl = acl, .version = version});
   };
   const auto finish = [&] { writer.finish(); };
-  const bool as_zkcli = is_as_zkcli(cx);
   const auto work = [&] {
     try {
       if (as_zkcli)
@@ -147,9 +173,11 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
         set_all(cx, top, limits, failures, set, finish);
     } catch (const ZkError&) {
       writer.finish();  // earlier results are reported first
+      report_refused();
       throw;
     }
     writer.finish();
+    report_refused();
   };
   report_if_incomplete(cx, progress, work, [&] {
     const bool settled = writer.in_flight() == 0 && !cx.stop.stop_requested();
