@@ -199,15 +199,9 @@ void print_plain(Context& cx, const Health& health, const std::optional<DeepHeal
 
 /// As for all commands: a false answer is 1, and no server is no_connection.
 int status_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::Healthy:
-      return status::ok;
-    case Verdict::Degraded:
-      return status::failure;
-    case Verdict::NoQuorum:
-      return status::no_connection;
-  }
-  return status::failure;
+  return verdict == Verdict::Healthy    ? status::ok
+         : verdict == Verdict::Degraded ? status::failure
+                                        : status::no_connection;
 }
 
 void print_json_health(Context& cx, const Health& health, const std::optional<DeepHealth>& deep) {
@@ -369,7 +363,7 @@ extern const Command health_command = make_command<Args>(
                      {"syncedFollowers", "integer?", "Followers that are in sync."},
                      {"unchecked", "list of Unchecked",
                       "With --deep: the checks that were not possible."},
-                     {"verdict", "string", "healthy, degraded or down."},
+                     {"verdict", "string", "healthy, degraded or no quorum."},
                      {"voters", "integer", "How many servers vote."}},
      .needs = Needs::Nothing,
      .strict = true},

@@ -23,17 +23,9 @@ void declare(Options& o, Args& a) {
 }
 
 /// Drops what was not sent, however this ends.
-class Collection {
- public:
-  explicit Collection(Transaction& transaction) : transaction_(transaction) {
-    transaction_.begin(true);
-  }
-  Collection(const Collection&) = delete;
-  Collection& operator=(const Collection&) = delete;
-  ~Collection() { transaction_.drop(); }
-
- private:
-  Transaction& transaction_;
+struct Collection {
+  Transaction& transaction;
+  ~Collection() { transaction.drop(); }
 };
 
 /// Adds a line; returns its status, and reports a refusal.
@@ -88,7 +80,8 @@ int run(Context& cx, const Args& a) {
     cx.transaction.begin();
     return status::ok;
   }
-  const Collection collection(cx.transaction);
+  cx.transaction.begin(true);
+  const Collection collection{cx.transaction};
   const auto file = file_of(a.words);
   const int refused = file ? collect_file(cx, *file) : collect_words(cx, a.words);
   cx.out.begin_command("multi");

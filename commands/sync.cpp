@@ -15,7 +15,7 @@ void declare(Options& o, Args& a) { o.node("path", a.path, "A node; it need not 
 
 /// Reports a failure as zkCli does; rethrows what it does not report.
 int report_failure(Context& cx, const ZkError& error) {
-  if (error.code() == code::invalid_state || cx.out.json()) throw error;
+  if (error.code() == code::invalid_state || cx.out.json()) throw;
   cx.out.line("Sync has failed. rc={}", error.code());
   return cx.excused(error.exit_status());
 }

@@ -1,14 +1,12 @@
-// Text forms of bytes: base64, hexadecimal and hex dumps.
+// Text forms of bytes: base64 and hex dumps.
 #include "base/byte_text.h"
 
-#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 
 namespace zksh {
 namespace {
@@ -84,30 +82,6 @@ std::optional<std::string> decode_base64(std::string_view text) {
       bit_count -= 8;
       bytes += static_cast<char>((bits >> bit_count) & 0xFFU);
     }
-  }
-  return bytes;
-}
-
-std::string encode_hex(std::string_view bytes) {
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const char c : bytes)
-    fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
-
-std::optional<std::string> decode_hex(std::string_view text) {
-  std::string bytes;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r')) {
-      ++at;
-      continue;
-    }
-    const auto digits = text.substr(at, 2);
-    const auto byte = number_in<std::uint8_t>(digits, 16);
-    if (!byte || digits.size() < 2) return std::nullopt;
-    bytes += static_cast<char>(*byte);
-    at += 2;
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-// Text forms of bytes: base64, hexadecimal and hex dumps, as a whole or piece by piece.
+// Text forms of bytes: base64 and hex dumps, as a whole or piece by piece.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,6 @@ void encode_base64(std::string_view bytes, const UsePiece& use);
 /// padding may be left out, but not cut short; surplus bits are ignored. nullopt if the text is
 /// anything else.
 std::optional<std::string> decode_base64(std::string_view text);
-
-/// Two lower-case digits per byte.
-std::string encode_hex(std::string_view bytes);
-
-/// Two digits per byte, in either case, with optional white space between bytes. nullopt if the
-/// text is anything else.
-std::optional<std::string> decode_hex(std::string_view text);
 
 /// The text with \xHH for each byte that is not UTF-8.
 std::string escape_bytes(std::string_view text);

@@ -23,8 +23,6 @@ CarriedOutput::CarriedOutput(Monitor& monitor, Take take)
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
-CarriedOutput::~CarriedOutput() { close(); }
-
 std::vector<Fd> CarriedOutput::redirect(Program& program) {
   std::vector<Fd> ends;
   for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -41,11 +39,6 @@ std::vector<Fd> CarriedOutput::redirect(Program& program) {
   }
   eventfd_write(wake_.get(), 1);
   return ends;
-}
-
-void CarriedOutput::close() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
 }
 
 void CarriedOutput::serve(const std::stop_token& stop) {

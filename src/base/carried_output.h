@@ -26,14 +26,13 @@ class CarriedOutput {
   CarriedOutput(Monitor& monitor, Take take);
   CarriedOutput(const CarriedOutput&) = delete;
   CarriedOutput& operator=(const CarriedOutput&) = delete;
-  ~CarriedOutput();
 
   /// Redirects the standard output and error of a program that is about to start, if they would go
   /// to zksh's terminal. Keep the returned descriptors open until the program runs. Throws
   /// std::system_error.
   std::vector<Fd> redirect(Program& program);
-  /// Passes on what has been written so far, and stops reading.
-  void close();
+  /// Passes on what has been written so far, and stops reading; so does the destructor.
+  void close() { thread_ = {}; }
 
  private:
   struct Source {

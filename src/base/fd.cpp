@@ -61,9 +61,8 @@ std::string read_all(int fd, const std::string& name) {
   std::string bytes;
   std::array<char, 1U << 16U> block;
   while (true) {
-    const auto count = read(fd, block.data(), block.size());
+    const auto count = TEMP_FAILURE_RETRY(read(fd, block.data(), block.size()));
     if (count == 0) return bytes;
-    if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_on(name);
     bytes.append(block.data(), static_cast<std::size_t>(count));
     if (bytes.size() > most_bytes)

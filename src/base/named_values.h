@@ -1,6 +1,8 @@
 // NamedValues: the values of an enum, with the names that users type.
 #pragma once
 
+#include "base/mapped.h"
+
 #include <array>
 #include <cstddef>
 #include <string>
@@ -24,10 +26,7 @@ constexpr std::string_view name_of(const NamedValues<Value, count>& values, Valu
 
 template <class Value, std::size_t count>
 std::vector<std::string> names_of(const NamedValues<Value, count>& values) {
-  std::vector<std::string> names;
-  names.reserve(count);
-  for (const auto& [name, value] : values) names.emplace_back(name);
-  return names;
+  return mapped<std::string>(values, &std::pair<std::string_view, Value>::first);
 }
 
 }  // namespace zksh

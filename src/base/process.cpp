@@ -184,10 +184,7 @@ pid_t spawn(const Program& program) {
   write_end.close();
 
   int number = 0;
-  ssize_t count = 0;
-  do {
-    count = read(errors.read_end.get(), &number, sizeof number);
-  } while (count < 0 && errno == EINTR);
+  const auto count = TEMP_FAILURE_RETRY(read(errors.read_end.get(), &number, sizeof number));
   if (count == sizeof number) {
     reap_child(pid);
     throw cannot_run(program, number);
@@ -219,8 +216,7 @@ Pipe reading_pipe() {
 void pass_on(Fd& from, const std::function<void(std::string_view)>& take) {
   std::array<char, 16384> buffer{};
   while (from) {
-    const auto count = read(from.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = TEMP_FAILURE_RETRY(read(from.get(), buffer.data(), buffer.size()));
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) {
       from.close();
@@ -338,8 +334,7 @@ pid_t start_child(const std::function<pid_t()>& fork) {
 
 void reap_child(pid_t child) {
   siginfo_t info{};
-  while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT));
   // Under the lock: once reaped, the pid may be reused.
   auto& started = started_children();
   const std::lock_guard lock(started.mutex);
@@ -425,10 +420,9 @@ void Process::watch() {
   const auto id = static_cast<id_t>(pid_);
   for (;;) {
     siginfo_t info{};
-    if (waitid(P_PID, id, &info, WEXITED | WSTOPPED | WCONTINUED | WNOWAIT) != 0) {
-      if (errno == EINTR) continue;
+    if (TEMP_FAILURE_RETRY(waitid(P_PID, id, &info, WEXITED | WSTOPPED | WCONTINUED | WNOWAIT)) !=
+        0)
       return set(status::failure, 0);  // somebody else has reaped it
-    }
     if (info.si_code == CLD_EXITED) return set(info.si_status, 0);
     if (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
       return set(status::signal_base + info.si_status, 0);

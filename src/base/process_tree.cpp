@@ -44,14 +44,6 @@ class ProcPath {
   std::size_t size_ = 0;
 };
 
-ssize_t read_some(int fd, char* buffer, std::size_t size) {
-  ssize_t count = 0;
-  do {
-    count = read(fd, buffer, size);
-  } while (count < 0 && errno == EINTR);
-  return count;
-}
-
 }  // namespace
 
 void require_process_tree() {
@@ -117,7 +109,7 @@ void ProcessTree::add_children(pid_t process, pid_t thread) {
   if (file < 0) return;
   std::array<char, 1024> text{};
   pid_t number = 0;
-  for (ssize_t size = 0; (size = read_some(file, text.data(), text.size())) > 0;) {
+  for (ssize_t size = 0; (size = TEMP_FAILURE_RETRY(read(file, text.data(), text.size()))) > 0;) {
     for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
       if (c >= '0' && c <= '9') {
         number = number * 10 + (c - '0');
@@ -134,7 +126,7 @@ ProcessTree::Stat ProcessTree::stat(pid_t process) {
   const int file = open(ProcPath(process).add("/stat").text(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
   std::array<char, 512> text{};
-  const auto size = read_some(file, text.data(), text.size());
+  const auto size = TEMP_FAILURE_RETRY(read(file, text.data(), text.size()));
   close(file);
   const std::string_view line(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
   const auto name_end = line.rfind(')');  // the program's name may contain anything

@@ -70,23 +70,13 @@ bool ProgramTerminal::drawn_on() const {
   return lent() && tcgetattr(fd_.get(), &modes) == 0 && (modes.c_lflag & ICANON) == 0;
 }
 
-/// Whether a shell with job control is above zksh: the first ancestor outside its process group is
-/// in its session. Otherwise the group is orphaned, and nobody would continue it.
+/// The first ancestor outside zksh's process group must be in its session. Otherwise the group is
+/// orphaned, and nobody would continue it.
 bool ProgramTerminal::is_job() {
   const pid_t group = getpgrp();
   pid_t ancestor = getppid();
   while (ancestor > 0 && getpgid(ancestor) == group) ancestor = ProcessTree::stat(ancestor).parent;
   return ancestor > 0 && getsid(ancestor) == getsid(0);
-}
-
-bool ProgramTerminal::stop_group() {
-  if (!is_job()) return false;
-  // The shell sees a job as stopped when all processes of the pipeline are. A signal to the whole
-  // group would stop zksh too, but on another thread and slightly later.
-  for (const pid_t member : group_members(getpgrp()))
-    if (member != getpid()) kill(member, SIGTSTP);
-  pthread_kill(pthread_self(), SIGSTOP);
-  return true;
 }
 
 ProgramTerminal::Followed ProgramTerminal::follow_stop(pid_t group, int signal,
@@ -96,8 +86,15 @@ ProgramTerminal::Followed ProgramTerminal::follow_stop(pid_t group, int signal,
   if (wants && lend(group)) return Followed::Lent;
   take_back(true);
   if (before) before();
-  const bool stopped = stop_group();
-  if (!stopped && wants) return Followed::StaysStopped;
+  const bool stops = is_job();
+  if (!stops && wants) return Followed::StaysStopped;
+  if (stops) {
+    // The shell sees a job as stopped when all processes of the pipeline are. A signal to the whole
+    // group would stop zksh too, but on another thread and slightly later.
+    for (const pid_t member : group_members(getpgrp()))
+      if (member != getpid()) kill(member, SIGTSTP);
+    pthread_kill(pthread_self(), SIGSTOP);
+  }
   lend(group);
   return Followed::Stopped;
 }

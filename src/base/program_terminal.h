@@ -49,10 +49,7 @@ class ProgramTerminal {
   /// stays stopped.
   Followed follow_stop(pid_t group, int signal, const std::function<void()>& before = {});
 
-  /// Stops zksh and its process group, as Ctrl-Z does; returns when they are continued. Does
-  /// nothing and returns false if nobody could continue them, because zksh is not a job of a shell.
-  static bool stop_group();
-  /// Whether stop_group would stop anything.
+  /// Whether zksh is a job of a shell, which would continue it once stopped.
   static bool is_job();
 
  private:

@@ -295,9 +295,7 @@ std::vector<WordPlace> word_places(std::string_view line) {
 }
 
 std::vector<Word> split_words(std::string_view line) {
-  std::vector<Word> words;
-  for (const auto& place : word_places(line)) words.push_back(word_at(line, place));
-  return words;
+  return mapped(word_places(line), [&](const WordPlace& place) { return word_at(line, place); });
 }
 
 std::vector<Word> split_as_zkcli(std::string_view line) {

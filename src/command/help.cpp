@@ -120,24 +120,6 @@ std::string entry(std::string_view name, std::string_view meaning, std::size_t m
   return fmt::format("  {:{}}", name, margin - 2) + text.substr(margin);
 }
 
-std::string summaries(std::span<const Command* const> commands, std::size_t margin,
-                      std::size_t width) {
-  std::string text;
-  for (const Command* command : commands)
-    text += entry(command->name, command->summary, margin, width);
-  return text;
-}
-
-/// The settings that a word finds, with what each means.
-std::string settings_text(const std::function<bool(const Settings::Description&)>& matches,
-                          std::size_t width) {
-  std::string text;
-  for (const auto& setting : Settings::descriptions())
-    if (matches(setting))
-      text += entry(fmt::format("conf {}", setting.name), setting.help, 17, width);
-  return text;
-}
-
 /// Commands that the overview names only beside the command that they stand for.
 struct OtherForm {
   std::string_view name;
@@ -239,12 +221,12 @@ std::string help_search(std::string_view word, std::size_t width) {
     std::vector<const Command*> found;
     for (const Command* command : all_commands())
       if (command_matches(*command, word)) found.push_back(command);
-    auto text = summaries(found, widest_name(found), width);
-    text += settings_text(
-        [&, matches = setting_matches](const Settings::Description& setting) {
-          return matches ? matches(setting.name, word) : has_word(setting.help, word);
-        },
-        width);
+    std::string text;
+    for (const Command* command : found)
+      text += entry(command->name, command->summary, widest_name(found), width);
+    for (const auto& setting : Settings::descriptions())
+      if (setting_matches ? setting_matches(setting.name, word) : has_word(setting.help, word))
+        text += entry(fmt::format("conf {}", setting.name), setting.help, 17, width);
     if (!text.empty()) return text;
   }
   return {};

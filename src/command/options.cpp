@@ -173,12 +173,6 @@ void check_exclusive(const std::vector<Argument>& arguments, const GivenWords& g
   throw UsageError(fmt::format("only one of {} and {} can be given", fmt::join(names, ", "), last));
 }
 
-/// Removes one pair of double quotes from an option's value, as zkCli's parser does.
-std::string_view unquoted(std::string_view value) {
-  const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
-  return quoted ? value.substr(1, value.size() - 2) : value;
-}
-
 /// The index of a name among the choices, ignoring case; their number if it is none of them.
 std::size_t place_of(const std::string& word, const std::vector<std::string>& choices) {
   const auto found = std::ranges::find_if(
@@ -261,28 +255,13 @@ struct Options::Impl {
 Options::Options() : impl_(std::make_unique<Impl>()) {}
 Options::~Options() = default;
 
-Options& Options::legacy() {
-  impl_->next.legacy = true;
-  return *this;
-}
-
 void Options::keep_names_in(std::string_view syntax) {
   for (auto& argument : impl_->arguments)
     if (auto known = argument.names_in(syntax); !known.empty()) argument.names = std::move(known);
 }
 
-Options& Options::demanded() {
-  impl_->next.demanded = true;
-  return *this;
-}
-
-Options& Options::exclusive() {
-  impl_->next.exclusive = true;
-  return *this;
-}
-
-Options& Options::common() {
-  impl_->next.common = true;
+Options& Options::mark(bool Argument::*how) {
+  impl_->next.*how = true;
   return *this;
 }
 
@@ -298,8 +277,8 @@ void Options::number(std::string_view names, std::optional<Number>& target, std:
   const std::string name(names.substr(0, names.find(',')));
   impl_->add(Argument::Kind::Number, names, value, help, [&target, name](const std::string& word) {
     if (!target)
-      target =
-          static_cast<Number>(parse_number(unquoted(word), name, Limits::min(), Limits::max()));
+      target = static_cast<Number>(
+          parse_number(without_quotes(word), name, Limits::min(), Limits::max()));
   });
 }
 template void Options::number(std::string_view, std::optional<std::int32_t>&, std::string_view,

@@ -186,13 +186,13 @@ class Options {
   void keep_names_in(std::string_view syntax);
   /// Marks the next declared argument as a positional form of old zkCli versions. A word that is
   /// not the expected number then counts as surplus, as in today's zkCli.
-  Options& legacy();
+  Options& legacy() { return mark(&Argument::legacy); }
   /// Marks the next declared positional as required, which the command itself checks.
-  Options& demanded();
+  Options& demanded() { return mark(&Argument::demanded); }
   /// Marks the next declared option as one that cannot be combined with others so marked.
-  Options& exclusive();
+  Options& exclusive() { return mark(&Argument::exclusive); }
   /// Marks the next declared argument as shared by many commands.
-  Options& common();
+  Options& common() { return mark(&Argument::common); }
 
   /// Parses the words of a command line, without the command's name. Options may be anywhere, may
   /// be clustered (-sw), may carry their value (-v5, -v=5, --version=5), and end at `--`. A word
@@ -211,6 +211,7 @@ class Options {
 
  private:
   struct Impl;
+  Options& mark(bool Argument::*how);
   struct Choices {
     std::vector<std::string> names;
     std::function<void(std::size_t place)> choose;

@@ -112,7 +112,11 @@ std::optional<std::string> Questions::ask(const Question& question, const std::s
   if (!asking) return std::nullopt;
   auto answer = asking->answer();
   // The terminal has echoed no newline. A question in JSON was a line of its own.
-  if ((question.hidden || !answer) && shows_prompt(question)) say(asking->terminal(), "\n");
+  if ((answer && !question.hidden) || !shows_prompt(question)) return answer;
+  if (isatty(STDERR_FILENO) != 0)
+    queue_.add(Stream::Err, "\n");  // which keeps the order of all output
+  else
+    write_to(asking->terminal(), "\n");
   return answer;
 }
 
@@ -160,12 +164,8 @@ std::optional<bool> Questions::take_typed(int wake_fd) {
       if (asked.over) return false;
       asked.typed.append(block.data(), static_cast<std::size_t>(count));
     }
-    if (key != 0) {
-      const auto typed = std::exchange(asked.typed, {});
-      asked.over = typed.find(key) != std::string::npos;
-      return asked.over ? std::optional(true) : std::nullopt;
-    }
-    asked.over = asked.typed.find('\n') != std::string::npos;
+    asked.over = asked.typed.find(key != 0 ? key : '\n') != std::string::npos;
+    if (key != 0) asked.typed.clear();
     return asked.over ? std::optional(true) : std::nullopt;  // Ctrl-D after some text
   });
 }
@@ -208,14 +208,6 @@ void Questions::hide() {
     asked->shown = false;
     asked->moved = true;
   });
-}
-
-/// If standard error is the terminal, goes through the queue, which keeps the order of all output.
-void Questions::say(int terminal, const std::string& text) {
-  if (isatty(STDERR_FILENO) != 0)
-    queue_.add(Stream::Err, text);
-  else
-    write_to(terminal, text);
 }
 
 void Questions::suspend() {

@@ -21,20 +21,13 @@ using namespace std::chrono_literals;
 constexpr auto patience = 2s;
 
 /// Output from zksh would spoil the screen of a program that has the terminal.
-class HeldBackOutput {
- public:
-  explicit HeldBackOutput(Output& out) : out_(out) {}
-  HeldBackOutput(const HeldBackOutput&) = delete;
-  HeldBackOutput& operator=(const HeldBackOutput&) = delete;
+struct HeldBackOutput {
+  Output& out;
   ~HeldBackOutput() { release(); }
-
-  void hold_back_for(const ProgramTerminal& terminal) {
-    if (terminal.lent()) out_.hold_back([] { return true; });
+  void hold_back_for(const ProgramTerminal& terminal) const {
+    if (terminal.lent()) out.hold_back([] { return true; });
   }
-  void release() { out_.hold_back({}); }
-
- private:
-  Output& out_;
+  void release() const { out.hold_back({}); }
 };
 
 bool is_of_terminal(int stop_signal) {
@@ -68,7 +61,7 @@ int run_on_terminal(const TerminalSurroundings& around, const std::vector<std::s
   process.emplace(around.monitor, program);
   around.monitor.with_lock([&](const Monitor::Held& held) { started(held) = true; });
   if (program.terminal >= 0) terminal.was_lent(process->pid());
-  HeldBackOutput output(around.out);
+  const HeldBackOutput output{around.out};
   output.hold_back_for(terminal);
   for (;;) {
     const bool news = around.monitor.wait(around.stop, [&](const Monitor::Held& held) {

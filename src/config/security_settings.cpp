@@ -13,7 +13,6 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
-#include <initializer_list>
 #include <sys/stat.h>
 #include <utility>
 
@@ -342,14 +341,6 @@ void take_tls(const Properties& properties, const std::string& origin, Configura
   java.tls.ca_password = password("zookeeper.ssl.trustStore.password");
 }
 
-/// The first of the keys that has a value; empty if none has.
-std::string_view first_set(const Configuration& configuration,
-                           std::initializer_list<std::string_view> keys) {
-  const auto* const found = std::ranges::find_if(
-      keys, [&](std::string_view key) { return !configuration.text(key).empty(); });
-  return found == keys.end() ? std::string_view() : *found;
-}
-
 /// Reads the password in the first line of a file. No message may show it.
 std::string read_password(const std::string& name, std::string& warning) {
   auto text = read_text_file(name);
@@ -410,14 +401,12 @@ TlsSettings parse_tls(const Configuration& configuration, const TlsSettings& jav
 
 SaslSettings parse_sasl(const Configuration& configuration, const Password& given,
                         std::string& warning) {
-  const auto asked =
-      first_set(configuration, {"sasl-mechanism", "sasl-user", "sasl-password-file"});
-  if (asked.empty()) return {};
   SaslSettings sasl{.mechanism = configuration.text("sasl-mechanism"),
                     .user = configuration.text("sasl-user"),
                     .password = {}};
-  if (sasl.mechanism.empty()) sasl.mechanism = "DIGEST-MD5";
   const auto& file = configuration.text("sasl-password-file");
+  if (sasl.mechanism.empty() && sasl.user.empty() && file.empty()) return {};
+  if (sasl.mechanism.empty()) sasl.mechanism = "DIGEST-MD5";
   // With Kerberos, the ticket identifies the user.
   const bool named = sasl.mechanism != "GSSAPI";
   // The C client aborts at the last answer of some others, and some would reveal the password.

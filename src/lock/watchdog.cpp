@@ -605,8 +605,7 @@ void LockWatchdog::listen() {
   };
   std::array<std::byte, 512> words{};
   for (;;) {
-    const auto count = recv(socket_.get(), words.data(), words.size(), 0);
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = TEMP_FAILURE_RETRY(recv(socket_.get(), words.data(), words.size(), 0));
     if (count <= 0) return note(true);
     note(false);
   }
@@ -668,8 +667,7 @@ void LockWatchdog::give_up() const { kill(pid_, SIGKILL); }
 void LockWatchdog::end_orphans() {
   // The watchdog's socket is closed before its children are reparented to zksh.
   siginfo_t info{};
-  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT));
   ProcessTree tree;
   // A process that is about to become a child during the first pass is one in the second.
   for (int looks_in_vain = 0; looks_in_vain < 2;) {

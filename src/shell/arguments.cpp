@@ -490,15 +490,6 @@ void take(const Configuration& config, Arguments& arguments) {
   }
 }
 
-/// The same; but zkCli ends with status 1 if the server or the timeout is malformed. Throws Error.
-void take_as_zkcli(const Configuration& config, Arguments& arguments) {
-  try {
-    take(config, arguments);
-  } catch (const UsageError& error) {
-    throw Error(error.what());
-  }
-}
-
 /// Whether the words are a command with -o json.
 bool is_json_command(const std::vector<std::string>& words) {
   if (words.empty()) return false;
@@ -597,10 +588,12 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
   // The past is not to be changed by mistake.
   if (given.has("--data") && config["read-only"].origin == "default")
     config.set("read-only", "on", "--data");
-  if (arguments.drop_in)
-    take_as_zkcli(config, arguments);
-  else
+  try {
     take(config, arguments);
+  } catch (const UsageError& error) {
+    if (!arguments.drop_in) throw;
+    throw Error(error.what());  // with status 1, as zkCli for a malformed server or timeout
+  }
   arguments.sandbox_servers = given.number("--sandbox");
   if (const auto* const zookeeper = given.find("--zookeeper"))
     arguments.sandbox_zookeeper = with_home(*zookeeper);

@@ -2,6 +2,7 @@
 #include "shell/complete.h"
 
 #include "base/fd.h"
+#include "base/mapped.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "client/node_path.h"
@@ -203,10 +204,8 @@ Candidates option_names(std::string_view prefix, const std::vector<Argument>& ar
     if (!argument.positional() && !argument.legacy &&
         (!prefix.empty() || !is_output_option(argument)))
       for (const auto& name : argument.names) meanings[name] = first_statement(argument.help);
-  std::vector<std::string> names;
-  names.reserve(meanings.size());
-  for (const auto& [name, meaning] : meanings) names.push_back(name);
-  auto candidates = beginning_with(prefix, std::move(names));
+  auto candidates =
+      beginning_with(prefix, mapped(meanings, [](const auto& named) { return named.first; }));
   for (auto& candidate : candidates.first) candidate.meaning = meanings[candidate.text];
   return candidates;
 }
@@ -316,8 +315,7 @@ Candidates candidates_behind(const Operator& sign, const TypedWords& typed) {
 Candidates candidates_for(const TypedWords& typed, const CompletionSources& sources) {
   auto words = texts_of(typed.words);
   words.push_back(typed.last.text);
-  std::vector<bool> quoted;
-  for (const auto& word : typed.words) quoted.push_back(word.quoted);
+  auto quoted = mapped(typed.words, &Word::quoted);
   quoted.push_back(typed.quote != '\0');
   return complete_command({Input::Terminal, words, quoted}, sources);
 }

@@ -2,6 +2,7 @@
 #include "shell/interpreter.h"
 
 #include "base/fd.h"
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/signal_relay.h"
 #include "base/words.h"
@@ -29,6 +30,7 @@
 #include <cstring>
 #include <deque>
 #include <fcntl.h>
+#include <functional>
 #include <poll.h>
 #include <string_view>
 #include <sys/stat.h>
@@ -111,18 +113,13 @@ class OutputFile {
 };
 
 /// Writes errors among the results; false if that is impossible.
-bool keeps_in(const std::function<void(std::string_view)>& write, std::string_view bytes) {
+bool keeps(const std::function<void(std::string_view)>& write, std::string_view bytes) {
   try {
     write(bytes);
     return true;
   } catch (const Error&) {
     return false;
   }
-}
-
-template <class Target>
-bool keeps(Target& target, std::string_view bytes) {
-  return keeps_in([&target](std::string_view part) { target.write(part); }, bytes);
 }
 
 }  // namespace
@@ -230,18 +227,14 @@ std::optional<std::string> Interpreter::job_of(const std::string& line) const {
                                                                   : std::nullopt;
 }
 
-void Interpreter::start_job(const std::string& line) const {
-  if (around_.transaction.get().is_open())
-    throw ValueError(
-        "in a transaction, nothing runs in the background (to use & as a value, quote it)");
-  around_.start_in_background(line, around_.current.get());
-}
-
 /// Runs the commands of a typed line up to the first that fails; elsewhere a line is one command.
 int Interpreter::execute_line(const std::string& line) {
   if (quit()) return status::ok;  // the rest of a file that `source` reads
   if (const auto job = job_of(line)) {
-    start_job(*job);
+    if (around_.transaction.get().is_open())
+      throw ValueError(
+          "in a transaction, nothing runs in the background (to use & as a value, quote it)");
+    around_.start_in_background(*job, around_.current.get());
     return status::ok;
   }
   int result = status::ok;
@@ -301,10 +294,7 @@ Invocation Interpreter::invocation_of(const std::vector<std::string>& words,
 }
 
 Invocation Interpreter::invocation_of(const std::vector<Word>& words) const {
-  std::vector<bool> quoted;
-  quoted.reserve(words.size());
-  for (const auto& word : words) quoted.push_back(word.quoted);
-  return invocation_of(texts_of(words), quoted);
+  return invocation_of(texts_of(words), mapped(words, &Word::quoted));
 }
 
 int Interpreter::execute(const Invocation& given) {
@@ -378,15 +368,9 @@ int Interpreter::explain_error(const Invocation& given, const Error& caught) {
 /// Reports wrong arguments as zkCli does, if it does: with its option parser's error, or, for too
 /// few words, with nothing but the syntax.
 bool Interpreter::report_usage_as_zkcli(const Invocation& given, const UsageError& error) {
-  const auto version = mimicked_zkcli(around_.services.settings);
-  if (version != ZkCliVersion::V34 && out_.style().format == Format::Zkcli) {
-    if (const auto complaint = commons_cli_error(*given.command, given.arguments)) {
-      report_error(out_, UsageError(*complaint));
-      return true;
-    }
-  }
+  if (out_.text() && refuse_as_zkcli(given)) return true;
   if (!dynamic_cast<const SyntaxError*>(&error)) return false;
-  out_.err(zkcli_usage_of(*given.command, version));
+  out_.err(zkcli_usage_of(*given.command, mimicked_zkcli(around_.services.settings)));
   return true;
 }
 
@@ -681,7 +665,7 @@ int Interpreter::execute_redirected(const CommandLine& line, const Invocation& g
   // An unknown command leaves the file for its results as it is.
   if (line.errors.is_file()) {
     errors.emplace(line.errors.target, line.errors.kind == RedirectTo::Kind::Append, stop_);
-    redirection.error = [&](std::string_view bytes) { return keeps(*errors, bytes); };
+    redirection.error = std::bind_front(keeps, [&](std::string_view part) { errors->write(part); });
     redirection.error_fd = [&] { return errors->fd(); };
     redirection.errors_elsewhere = true;
   } else if (!known) {
@@ -701,7 +685,7 @@ int Interpreter::execute_into(const CommandLine& line, const Invocation& given,
     redirection.fd = [&target] { return target.fd(); };
     redirection.terminal = false;
     if (both) {
-      redirection.error = [&target](std::string_view bytes) { return keeps(target, bytes); };
+      redirection.error = std::bind_front(keeps, redirection.write);
       redirection.error_fd = redirection.fd;
       redirection.errors_elsewhere = true;
     }
@@ -720,7 +704,7 @@ int Interpreter::execute_into(const CommandLine& line, const Invocation& given,
   if (both) {
     const auto write = redirection.write;
     redirection.error = [write, &queue = around_.services.queue](std::string_view bytes) {
-      if (write) return keeps_in(write, bytes);
+      if (write) return keeps(write, bytes);
       queue.add(Stream::Out, bytes);
       return true;
     };

@@ -120,7 +120,6 @@ class Interpreter {
   Interpreter inside(Client& client) const;
   void remember(const std::string& line);
   std::optional<std::string> job_of(const std::string& line) const;
-  void start_job(const std::string& line) const;
   std::optional<Clock::time_point> timed_since() const;
   void print_time(std::optional<Clock::time_point> begin);
   void refuse(const Command& command) const;

@@ -156,22 +156,16 @@ class EventPrinter {
 
   /// zkCli prints the session's events like those of watches.
   void zkcli_session_event(const Monitor::Held& held, SessionState state) {
-    static constexpr std::array<std::pair<SessionState, std::string_view>, 6> names{
-        {{SessionState::Connecting, "Disconnected"},
-         {SessionState::Connected, "SyncConnected"},
-         {SessionState::ConnectedReadOnly, "ConnectedReadOnly"},
-         {SessionState::Expired, "Expired"},
-         {SessionState::AuthFailed, "AuthFailed"},
-         {SessionState::Closed, "Closed"}}};
-    const auto* const name =
-        std::ranges::find(names, state, [](const auto& entry) { return entry.first; });
+    // In the order of SessionState.
+    static constexpr auto names = std::to_array<std::string_view>(
+        {"Closed", "Disconnected", "SyncConnected", "ConnectedReadOnly", "Expired", "AuthFailed"});
     const bool begins = is_connected(state);
     // A session that is over cannot be closed.
     const bool is_news = state != SessionState::Closed || !zkcli_is_over_;
     // The connection is made before SASL begins.
     if (state == SessionState::AuthFailed && with_sasl_ && !zkcli_has_connected_)
       zkcli_event(held, "SyncConnected");
-    if (is_news) zkcli_event(held, name->second);
+    if (is_news) zkcli_event(held, names.at(static_cast<std::size_t>(state)));
     if (begins && with_sasl_) zkcli_event(held, "SaslAuthenticated");
     zkcli_has_connected_ = begins;
     zkcli_is_over_ = state == SessionState::AuthFailed || state == SessionState::Expired;

@@ -348,36 +348,26 @@ struct Lines {
   std::function<bool()> last;  ///< whether certainly none is left
 };
 
-/// Numbers the commands of each line that has several.
-void number_on_lines(std::vector<Line>& commands) {
-  for (auto begin = commands.begin(); begin != commands.end();) {
-    const auto end = std::find_if(begin, commands.end(), [&](const Line& command) {
-      return command.number != begin->number;
-    });
-    if (end - begin > 1)
-      for (auto one = begin; one != end; ++one)
-        one->command = static_cast<std::size_t>(one - begin) + 1;
-    begin = end;
-  }
-}
-
 /// The commands in a text of -c.
 std::vector<Line> commands_of(std::string_view text) {
   std::vector<Line> commands;
   for (const auto& part : parts_of(text, PartBy::Command)) {
     const auto command = trimmed(text.substr(part.begin, part.end - part.begin));
     if (is_blank_or_comment(command)) continue;
-    const auto newlines = std::count(text.begin(), command.begin(), '\n');
-    commands.push_back({std::string(command), static_cast<std::size_t>(newlines) + 1});
+    const auto number =
+        static_cast<std::size_t>(std::count(text.begin(), command.begin(), '\n')) + 1;
+    std::size_t place = 0;  // on a line that has several
+    if (!commands.empty() && commands.back().number == number) {
+      auto& before = commands.back().command;
+      before = std::max<std::size_t>(before, 1);
+      place = before + 1;
+    }
+    commands.push_back({std::string(command), number, place});
   }
-  if (commands.empty()) return commands;
-  if (commands.front().number != commands.back().number) {
-    number_on_lines(commands);
-    return commands;
-  }
+  if (commands.empty() || commands.front().number != commands.back().number) return commands;
   // The number of the only line would say nothing.
   for (std::size_t i = 0; i < commands.size(); ++i)
-    commands[i].number = commands.size() > 1 ? i + 1 : 0;
+    commands[i] = {std::move(commands[i].text), commands.size() > 1 ? i + 1 : 0};
   return commands;
 }
 
@@ -480,18 +470,6 @@ int Run::source(const ScriptSource& source, const std::string& name) const {
                 .last = [] { return false; }});
 }
 
-/// What messages call the texts of -c, in their order: "-c", or of several "-c#1" and so on.
-std::vector<std::string> script_names(const std::vector<ScriptSource>& scripts) {
-  const auto texts = std::ranges::count(scripts, ScriptSource::Kind::Text, &ScriptSource::kind);
-  std::vector<std::string> names;
-  std::size_t number = 0;
-  for (const auto& script : scripts) {
-    if (script.kind == ScriptSource::Kind::Text) ++number;
-    names.push_back(texts > 1 ? fmt::format("-c#{}", number) : "-c");
-  }
-  return names;
-}
-
 }  // namespace
 
 int run_scripts(Interpreter& interpreter, Output& out, const Arguments& arguments,
@@ -508,14 +486,16 @@ int run_scripts(Interpreter& interpreter, Output& out, const Arguments& argument
                 .pipe = arguments.pipe,
                 .line_end = piped ? LineEnd::AsInJava : LineEnd::Newline,
                 .stop = stop};
-  const auto names = script_names(scripts);
+  const auto texts = std::ranges::count(scripts, ScriptSource::Kind::Text, &ScriptSource::kind);
+  std::size_t text = 0;
   int first_failure = status::ok;
   for (auto script = scripts.begin(); script != scripts.end(); ++script) {
     if (first_failure == status::ok) first_failure = run.signal_status();
     if (!run.goes_on()) break;
-    const int result = reporting(out, [&] {
-      return run.source(*script, names[static_cast<std::size_t>(script - scripts.begin())]);
-    });
+    if (script->kind == ScriptSource::Kind::Text) ++text;
+    // Of several texts, messages give the number.
+    const auto name = texts > 1 ? fmt::format("-c#{}", text) : "-c";
+    const int result = reporting(out, [&] { return run.source(*script, name); });
     if (first_failure == status::ok) first_failure = result;
     if (first_failure == status::ok || run.after_failure != AfterFailure::Stop) continue;
     if (const auto left = scripts.end() - script - 1; left > 0 && !interpreter.ended_by())

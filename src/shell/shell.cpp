@@ -209,7 +209,7 @@ void Shell::start_next() {
   while (!lines_.empty() && !command_) {
     const auto line = std::move(lines_.front());
     lines_.pop_front();
-    start(line);
+    launch(line, [line](Interpreter& interpreter) { return interpreter.run_line(line); });
   }
 }
 
@@ -236,10 +236,6 @@ Completion Shell::complete(const CompletionRequest& request) {
   found.begin += begin;
   if (may_decorate()) found.color = color::of_marked_name;
   return found;
-}
-
-void Shell::start(const std::string& line) {
-  launch(line, [line](Interpreter& interpreter) { return interpreter.run_line(line); });
 }
 
 /// Opens the line in an editor, to run what is saved.

@@ -94,7 +94,6 @@ class Shell {
   bool is_drop_in() const { return around_.services.settings.drop_in; }
   bool may_leave();
   Completion complete(const CompletionRequest& request);
-  void start(const std::string& line);
   void edit(const std::string& line);
   void take_edited(std::string text, int result);
   void launch(const std::string& line, std::function<int(Interpreter&)> body);

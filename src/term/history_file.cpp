@@ -104,9 +104,8 @@ std::string read_tail(int fd, std::size_t size, std::size_t limit) {
   std::string text(size - begin, '\0');
   std::size_t filled = 0;
   while (filled < text.size()) {
-    const ssize_t count =
-        pread(fd, text.data() + filled, text.size() - filled, static_cast<off_t>(begin + filled));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = TEMP_FAILURE_RETRY(
+        pread(fd, text.data() + filled, text.size() - filled, static_cast<off_t>(begin + filled)));
     if (count <= 0) break;
     filled += static_cast<std::size_t>(count);
   }

@@ -347,10 +347,7 @@ void Painter::leave() {
   const int last_row = static_cast<int>(painted_.size()) - 1;
   if (!dumb_ && !painted_.empty()) move_to(last_row, bare_ && row_ == last_row ? column_ : 0);
   send(bare_ ? "\n" : "\r\n");
-  painted_.clear();
-  row_ = column_ = 0;
-  single_row_columns_ = 0;
-  single_row_.clear();
+  start_anew();
 }
 
 void Painter::start_anew() {
@@ -363,8 +360,7 @@ void Painter::start_anew() {
 void Painter::clear_screen() {
   if (dumb_) return;
   send("\033[H\033[2J");
-  painted_.clear();
-  row_ = column_ = 0;
+  start_anew();
 }
 
 void Painter::resize(ScreenSize screen) {
@@ -477,13 +473,9 @@ struct LineEditor::Bridge {
     return 0;
   }
 
+  template <bool backward>
   static int complete(int /*count*/, int /*key*/) {
-    if (!current->walk_menu(false)) current->complete(false);
-    return 0;
-  }
-
-  static int complete_backward(int /*count*/, int /*key*/) {
-    if (!current->walk_menu(true)) current->complete(false);
+    if (!current->walk_menu(backward)) current->complete(false);
     return 0;
   }
 
@@ -525,16 +517,9 @@ struct LineEditor::Bridge {
     return move_to_character(std::min(end + 1 + cursor - line_begin(text, cursor), below_end));
   }
 
-  static int forward_character(int count, int key) {
-    return current->take_hint(false) ? 0 : rl_forward_char(count, key);
-  }
-
-  static int forward_word(int count, int key) {
-    return current->take_hint(true) ? 0 : rl_forward_word(count, key);
-  }
-
-  static int end_of_line(int count, int key) {
-    return current->take_hint(false) ? 0 : rl_end_of_line(count, key);
+  template <rl_command_func_t* otherwise>
+  static int take_hint_or(int count, int key) {
+    return current->take_hint(otherwise == rl_forward_word) ? 0 : otherwise(count, key);
   }
 };
 
@@ -599,18 +584,18 @@ void LineEditor::bind_keys() {
   // Readline's own functions would wait for candidates, and sort and compare all of them.
   for (auto* const completes : {rl_complete, rl_possible_completions, rl_insert_completions,
                                 rl_menu_complete, rl_old_menu_complete})
-    take_over(completes, Bridge::complete);
-  take_over(rl_backward_menu_complete, Bridge::complete_backward);
-  take_over(rl_vi_complete, Bridge::complete);
+    take_over(completes, Bridge::complete<false>);
+  take_over(rl_backward_menu_complete, Bridge::complete<true>);
+  take_over(rl_vi_complete, Bridge::complete<false>);
   take_over(rl_newline, Bridge::accept_line);
   take_over(rl_get_previous_history, Bridge::previous_line);
   take_over(rl_get_next_history, Bridge::next_line);
-  take_over(rl_forward_char, Bridge::forward_character);
-  take_over(rl_forward_word, Bridge::forward_word);
-  take_over(rl_end_of_line, Bridge::end_of_line);
+  take_over(rl_forward_char, Bridge::take_hint_or<rl_forward_char>);
+  take_over(rl_forward_word, Bridge::take_hint_or<rl_forward_word>);
+  take_over(rl_end_of_line, Bridge::take_hint_or<rl_end_of_line>);
   for (const char* map : keymap_names) {
     rl_bind_keyseq_in_map("\\e[200~", Bridge::begin_paste, rl_get_keymap_by_name(map));
-    rl_bind_keyseq_in_map("\\e[Z", Bridge::complete_backward, rl_get_keymap_by_name(map));
+    rl_bind_keyseq_in_map("\\e[Z", Bridge::complete<true>, rl_get_keymap_by_name(map));
   }
 }
 

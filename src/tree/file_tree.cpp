@@ -1,8 +1,8 @@
 // FileTree: maps a subtree's values to a directory of files, and back.
 #include "tree/file_tree.h"
 
-#include "base/byte_text.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "client/node_path.h"
 #include "node/value.h"
 
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -26,9 +27,10 @@ constexpr std::string_view own_value_file = ".value";
 /// The byte written as %HH at `at`; nullopt if there is none, or no node name can contain it.
 std::optional<char> escaped_byte(std::string_view text, std::size_t at) {
   if (text[at] != '%') return std::nullopt;
-  const auto byte = decode_hex(text.substr(at + 1, 2));
-  if (!byte || byte->empty() || *byte == "/" || byte->front() == '\0') return std::nullopt;
-  return byte->front();
+  const auto digits = text.substr(at + 1, 2);
+  const auto byte = number_in<std::uint8_t>(digits, 16);
+  if (digits.size() < 2 || !byte || *byte == '/' || *byte == 0) return std::nullopt;
+  return static_cast<char>(*byte);
 }
 
 void collect(const fs::path& file, const std::string& node, NodeFiles& files);

@@ -380,14 +380,14 @@ std::string unescaped(std::string_view text) {
       bytes += letter;
     } else {
       length = 4;
-      const auto byte = letter == 'x' && text.size() >= length && text[2] > ' ' && text[3] > ' '
-                            ? decode_hex(text.substr(2, 2))
+      const auto byte = letter == 'x' && text.size() >= length
+                            ? number_in<std::uint8_t>(text.substr(2, 2), 16)
                             : std::nullopt;
       if (!byte)
         throw ValueError(
             "invalid escape: after a backslash only n, t, \", \\ and x with two digits are "
             "allowed");
-      bytes += *byte;
+      bytes += static_cast<char>(*byte);
     }
     text.remove_prefix(length);
   }

@@ -122,9 +122,9 @@ std::string_view LogFile::bytes_at(std::uint64_t offset, std::size_t count) {
   buffered_at_ = offset;
   std::size_t have = 0;
   while (have < buffer_.size()) {
-    const auto got = pread(fd_.get(), buffer_.data() + have, buffer_.size() - have,
-                           static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
+    const auto got =
+        TEMP_FAILURE_RETRY(pread(fd_.get(), buffer_.data() + have, buffer_.size() - have,
+                                 static_cast<off_t>(offset + have)));
     if (got < 0) {
       buffer_.clear();
       throw ValueError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));

@@ -34,8 +34,7 @@ class RawFile {
   std::size_t read(char* into, std::size_t most) {
     std::size_t have = 0;
     while (have < most) {
-      const auto got = ::read(fd_.get(), into + have, most - have);
-      if (got < 0 && errno == EINTR) continue;
+      const auto got = TEMP_FAILURE_RETRY(::read(fd_.get(), into + have, most - have));
       if (got < 0) fail();
       if (got == 0) break;
       have += static_cast<std::size_t>(got);

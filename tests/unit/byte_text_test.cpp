@@ -46,19 +46,6 @@ TEST(Base64, RefusesWhatJavasDecoderRefuses) {
   }
 }
 
-TEST(Hex, EncodesAndDecodes) {
-  EXPECT_EQ(encode_hex("\0\x0F\xA0\xFFz"s), "000fa0ff7a");
-  EXPECT_EQ(decode_hex("000FA0ff7a"), "\0\x0F\xA0\xFFz"s);
-  EXPECT_EQ(decode_hex(" 00 0f\n a0 "), "\0\x0F\xA0"s);
-  EXPECT_EQ(decode_hex(""), "");
-}
-
-TEST(Hex, RefusesHalvesAndOtherLetters) {
-  for (const auto* text : {"0", "000", "0g", "g0", "0 0", "0x00", "00,00"}) {
-    EXPECT_EQ(decode_hex(text), std::nullopt) << text;
-  }
-}
-
 std::string dump_of(std::string_view bytes) {
   std::string dump;
   hex_dump(bytes, [&](std::string_view piece) { dump += piece; });

@@ -2,16 +2,14 @@
 // them.
 #include "base/digest.h"
 
-#include "base/byte_text.h"
-
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace zksh {
 namespace {
 
 std::string hex_of(std::string_view text) {
-  const auto hash = sha1(text);
-  return encode_hex({reinterpret_cast<const char*>(hash.data()), hash.size()});
+  return fmt::format("{:02x}", fmt::join(sha1(text), ""));
 }
 
 TEST(Digest, IsSha1) {
