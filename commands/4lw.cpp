@@ -1,5 +1,6 @@
 // 4lw: send a four-letter word to every server, and print the answers.
 #include "base/mapped.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/dry_run.h"
@@ -38,12 +39,6 @@ void declare(Options& o, Args& a) {
                   "Show which servers would be asked to change their counters, and send nothing.");
 }
 
-const FourLetterWord* find_word(const std::string& name) {
-  const auto words = four_letter_words();
-  const auto found = std::ranges::find(words, name, &FourLetterWord::word);
-  return found == words.end() ? nullptr : &*found;
-}
-
 void check_word(const Context& cx, const Args& a) {
   const auto* const known = find_word(a.word);
   if (known == nullptr && !a.any) {
@@ -62,6 +57,22 @@ void check_word(const Context& cx, const Args& a) {
                             "server's counters",
                             a.word, known == nullptr ? "may" : "would"),
                 status::read_only);
+}
+
+/// Converts the lines "key=value", "key: value" and "key<TAB>value" of an answer to JSON, with
+/// whole numbers as numbers: {"zk_version": "3.8.0…", "zk_watch_count": 12, …}.
+Json answer_fields(std::string_view answer) {
+  auto fields = Json::object();
+  for (const auto line : lines_of(answer)) {
+    const auto end = line.find_first_of("=:\t");
+    if (end == std::string_view::npos || end == 0) continue;
+    auto value = line.substr(end + 1);
+    if (line[end] == ':') value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+    if (line[end] == ':' && value.empty()) continue;  // a heading
+    const auto number = number_in<std::int64_t>(value);
+    fields.set(line.substr(0, end), number ? Json(*number) : Json(value));
+  }
+  return fields;
 }
 
 Json json_of(const Args& a, const MemberAnswers& member,

@@ -7,8 +7,8 @@
 #include "tree/skipped_nodes.h"
 #include "tree/walk.h"
 
-#include <algorithm>
-#include <queue>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace zksh::command_du {
@@ -56,47 +56,6 @@ struct IsLarger {
   }
 };
 
-/// Adds up sizes during a walk: a subtree's is complete when the walk leaves it.
-class Measure {
- public:
-  void enter(const TreeNode& node) {
-    open_.push_back({.path = node.path, .nodes = 1, .bytes = node.stat.data_length});
-  }
-  Extent leave() {
-    auto extent = std::move(open_.back());
-    open_.pop_back();
-    if (!open_.empty()) {
-      open_.back().nodes += extent.nodes;
-      open_.back().bytes += extent.bytes;
-    }
-    return extent;
-  }
-
- private:
-  std::vector<Extent> open_;  ///< the nodes on the path to the current one
-};
-
-/// Keeps the largest subtrees.
-class Largest {
- public:
-  Largest(std::size_t most, By by) : most_(most), smallest_first_(IsLarger{by}) {}
-  void add(Extent extent) {
-    smallest_first_.push(std::move(extent));
-    if (smallest_first_.size() > most_) smallest_first_.pop();
-  }
-  std::vector<Extent> sorted() {
-    std::vector<Extent> all;
-    all.reserve(smallest_first_.size());
-    for (; !smallest_first_.empty(); smallest_first_.pop()) all.push_back(smallest_first_.top());
-    std::ranges::reverse(all);
-    return all;
-  }
-
- private:
-  std::size_t most_;
-  std::priority_queue<Extent, std::vector<Extent>, IsLarger> smallest_first_;
-};
-
 std::string line_of(Context& cx, const Args& a, const Extent& extent) {
   if (cx.out.json())
     return path_json(extent.path).set("nodes", extent.nodes).set("bytes", extent.bytes).text();
@@ -128,28 +87,33 @@ int run(Context& cx, const Args& a) {
   if (a.by && !a.top) throw ValueError("--by needs -n");
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
-  Measure measure;
   bool first = true;
   const auto next_line = [&](const Extent& extent) {
     auto line = line_of(cx, a, extent);
     if (std::exchange(first, false)) add_header(cx, line);
     return line;
   };
-  Largest largest(static_cast<std::size_t>(a.top.value_or(1)), a.by.value_or(By::Bytes));
+  std::vector<Extent> open;  // the nodes on the path to the current one
+  std::multiset<Extent, IsLarger> largest(IsLarger{a.by.value_or(By::Bytes)});
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children()) skipped.add(node.path);
-    measure.enter(node);
+    open.push_back({.path = node.path, .nodes = 1, .bytes = node.stat.data_length});
   };
+  // A subtree is complete when the walk leaves it.
   const auto leave = [&](std::size_t at) {
-    auto extent = measure.leave();
+    auto extent = std::move(open.back());
+    open.pop_back();
+    if (!open.empty()) {
+      open.back().nodes += extent.nodes;
+      open.back().bytes += extent.bytes;
+    }
     if (at > depth) return;
-    if (a.top)
-      largest.add(std::move(extent));
-    else
-      lines.add(next_line(extent));
+    if (!a.top) return lines.add(next_line(extent));
+    largest.insert(std::move(extent));
+    if (std::ssize(largest) > *a.top) largest.erase(std::prev(largest.end()));
   };
   walk_for_lines(cx, a.walk, {.enter = enter, .leave = leave}, lines, skipped);
-  for (const auto& extent : largest.sorted()) cx.out.line("{}", next_line(extent));
+  for (const auto& extent : largest) cx.out.line("{}", next_line(extent));
   return skipped.report();
 }
 

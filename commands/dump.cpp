@@ -5,8 +5,11 @@
 #include "tree/live_tree.h"
 #include "tree/tree_apply.h"
 #include "tree/tree_text.h"
-#include "txnlog/deletion.h"
+#include "txnlog/past_tree.h"
 #include "txnlog/replay.h"
+#include "txnlog/transaction_reader.h"
+
+#include <algorithm>
 
 namespace zksh::command_dump {
 namespace {
@@ -73,6 +76,33 @@ void dump_records(Context& cx, const std::string& top, Progress& progress,
   if (ephemerals > 0) cx.out.err_line("{} left out", counted_were(ephemerals, "ephemeral node"));
 }
 
+/// The last deletion of a node up to `until`, unless it was created again: "/a was deleted by
+/// 0x2335, 2026-…, of session 0x…; before:0x2335 still has it". nullopt also if the logs do not
+/// reach back to it.
+std::optional<std::string> deletion_text(const DataFiles& files, const std::string& path,
+                                         std::int64_t until, const std::stop_token& stop) {
+  std::optional<std::string> found;
+  SessionEnds ends(files, stop);
+  TransactionReader reader(files, INT64_MIN, {});
+  LoggedTransaction txn;
+  const auto deleted = [&](std::string_view how) {
+    const auto zxid = zxid_text(txn.zxid);
+    return fmt::format("{} was deleted by {}, {}, {} session {}; before:{} still has it", path,
+                       zxid, local_time_text(txn.time), how, session_text(txn.session), zxid);
+  };
+  while (reader.next(txn) && txn.zxid <= until) {
+    if (stop.stop_requested()) throw Cancelled();
+    const auto ended = ends.ephemerals(txn);
+    for (const auto& op : txn.operations) {
+      if (op.path != path) continue;
+      if (op.creates()) found.reset();
+      if (op.deletes()) found = deleted("of");
+    }
+    if (std::ranges::find(ended, path) != ended.end()) found = deleted("the end of");
+  }
+  return found;
+}
+
 /// Dumps from a server's files.
 int dump_past(Context& cx, const Args& a, const std::string& top) {
   const DataFiles files(a.places, cx.stop);
@@ -93,8 +123,8 @@ int dump_past(Context& cx, const Args& a, const std::string& top) {
   const auto doubt = doubt_text(past);
   if (doubt) cx.out.err_line("{}", cx.out.shown_in_error(*doubt));
   if (!past.tree.find(top))
-    if (const auto gone = last_deletion(files, top, past.zxid, cx.stop))
-      throw Error(deletion_text(top, *gone), status::no_node, top);
+    if (const auto gone = deletion_text(files, top, past.zxid, cx.stop))
+      throw Error(*gone, status::no_node, top);
   PastRecords records(past.tree, top);
   if (doubt && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(*doubt));
   Progress progress(cx.out, cx.background, "nodes");

@@ -2,22 +2,28 @@
 #include "ensemble/health.h"
 
 #include "base/mapped.h"
+#include "base/number.h"
+#include "base/time.h"
+#include "client/client.h"
+#include "client/node_path.h"
 #include "command/command.h"
 #include "command/prose.h"
 #include "command/record.h"
 #include "command/screen.h"
 #include "command/work.h"
 #include "ensemble/deep_health.h"
-#include "ensemble/member_sessions.h"
 #include "ensemble/server_command.h"
 #include "node/node_json.h"
-#include "tree/tree_health.h"
+#include "node/quota.h"
+#include "tree/walk.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
+#include <tuple>
 
 namespace zksh::command_health {
 namespace {
@@ -228,6 +234,118 @@ void print_json_health(Context& cx, const Health& health, const std::optional<De
 
 constexpr std::array tree_checks{Check::Children, Check::Values, Check::Counters};
 
+/// As servers send it: each name with its length, and the Stat.
+std::int64_t list_size(const NameList& names) {
+  constexpr std::int64_t length = 4;
+  constexpr std::int64_t stat = 68;
+  if (names.empty()) return 0;
+  std::int64_t size = length + stat;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    size += length + static_cast<std::int64_t>(names[i].size());
+  return size;
+}
+
+void check_quota(const std::string& path, const QuotaText& limits, const QuotaText& usage,
+                 DeepHealth& deep) {
+  for (const auto& [what, hard, noun] :
+       {std::tuple{QuotaText::count, QuotaText::count_hard_limit, "nodes"},
+        std::tuple{QuotaText::bytes, QuotaText::byte_hard_limit, "bytes"}})
+    for (const auto limit : {what, hard}) {
+      const auto most = limits.get(limit);
+      const auto used = usage.get(what);
+      if (most < 0 || used <= 0 || used < most - most / 10) continue;
+      deep.add(
+          HealthFinding{.check = Check::Quotas,
+                        .path = path,
+                        .problem = fmt::format("{} of the {} {} of its {} quota are used", used,
+                                               most, noun, limit == hard ? "hard" : "soft"),
+                        .measured = used,
+                        .limit = most,
+                        .remedy = "Delete what nobody needs below it, or raise the quota "
+                                  "(setquota)."});
+    }
+}
+
+/// Visits all nodes that `client` can see. Finds lists of children and values that take at least
+/// half of `largest_answer` bytes, and nodes whose counter of children nears the end of its 32
+/// bits.
+void check_nodes(Client& client, std::int64_t largest_answer, const WorkLimits& limits,
+                 const std::function<void()>& visited, DeepHealth& deep,
+                 const std::stop_token& stop) {
+  constexpr std::int64_t most_changes = 1'600'000'000;
+  std::size_t hidden = 0;
+  std::string first_hidden;
+  const auto check_size = [&](Check check, const std::string& path, std::int64_t bytes,
+                              const std::string& what, const char* remedy) {
+    if (bytes < largest_answer / 2) return;
+    deep.add(HealthFinding{
+        .check = check,
+        .path = path,
+        .problem = fmt::format("{} takes {} bytes of the {} that jute.maxbuffer allows", what,
+                               bytes, largest_answer),
+        .measured = bytes,
+        .limit = largest_answer,
+        .remedy = remedy});
+  };
+  WalkPlan plan{.tops = {"/"}, .limits = limits};
+  plan.enter = [&](TreeNode& node) {
+    visited();
+    if ((node.hides_children() || !node.stat_readable) && hidden++ == 0) first_hidden = node.path;
+    if (!node.stat_readable) return;
+    check_size(Check::Children, node.path, list_size(*node.children),
+               fmt::format("the list of its children ({})", node.children->size()),
+               "Delete children that nobody needs, or spread them over several parents.");
+    check_size(Check::Values, node.path, node.stat.data_length, "its value",
+               "Keep large values elsewhere, or split them.");
+    // The Stat shows the number of changes in 32 bits, and -1 where only one child was ever there.
+    const auto counter = sequence_counter(node.stat);
+    const auto cversion = 2 * counter - node.stat.num_children;
+    if (cversion <= most_changes) return;
+    deep.add(HealthFinding{
+        .check = Check::Counters,
+        .path = node.path,
+        .problem = fmt::format("its list of children was changed {} times (cversion), and its next "
+                               "sequential child gets the number {}",
+                               cversion, counter),
+        .measured = cversion,
+        .limit = most_changes,
+        .remedy = "Use a new parent before the number passes 2147483647, after which it is "
+                  "negative."});
+  };
+  walk_tree(client, plan, stop);
+  if (hidden == 0) return;
+  for (const auto check : tree_checks)
+    deep.add(Unchecked{.check = check,
+                       .reason = fmt::format("no permission to look at {} and what is below: {}",
+                                             counted(hidden, "node"), first_hidden)});
+}
+
+/// Finds quotas that are used to nine tenths or more. `client` has no chroot.
+void check_quotas(Client& client, DeepHealth& deep, const std::stop_token& stop) {
+  const std::string root(quota_root);
+  std::string path;
+  std::optional<QuotaText> limits;  // of the node last visited
+  std::size_t hidden = 0;
+  WalkPlan plan{.tops = {root}, .may_be_missing = true, .data = true};
+  plan.enter = [&](TreeNode& node) {
+    hidden += node.readable ? 0 : 1;
+    const auto name = base_name(node.path);
+    if (name == limits_name) {
+      limits = QuotaText::parse(node.data.value_or(""));
+      path = node.path.substr(root.size(), node.path.size() - root.size() - name.size() - 1);
+    } else if (name == usage_name && limits) {
+      const auto usage = QuotaText::parse(node.data.value_or(""));
+      if (usage) check_quota(path.empty() ? "/" : path, *limits, *usage, deep);
+      limits.reset();
+    }
+  };
+  walk_tree(client, plan, stop);
+  if (hidden > 0)
+    deep.add(Unchecked{
+        .check = Check::Quotas,
+        .reason = fmt::format("no permission to read {} below {}", counted(hidden, "node"), root)});
+}
+
 void leave_out(DeepHealth& deep, std::span<const Check> checks, const std::string& reason) {
   for (const auto check : checks) deep.add(Unchecked{.check = check, .reason = reason});
 }
@@ -275,6 +393,49 @@ DeepHealth look_deeper(Context& cx, const Args& a, std::vector<MemberDetails> de
   return deep;
 }
 
+/// Opens a session with each server that serves, all at once, with the TLS and SASL of this one,
+/// and closes them again: both are transactions, which the ensemble must commit; that they answer
+/// words shows less. Sets `session` of each that was tried, and the problem of each that opened
+/// none in `time`; one that refuses the identity gets a note, as nothing is known of its sessions
+/// then. `answers` are the members', in the same order. Blocks for `time`, and for two seconds more
+/// if a server falls silent.
+void try_sessions(Context& cx, const std::vector<MemberAnswers>& answers,
+                  std::vector<MemberHealth>& members, std::chrono::milliseconds time) {
+  std::vector<std::pair<MemberHealth*, std::unique_ptr<Client>>> trials;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].serves()) continue;
+    trials.emplace_back(&members[i], cx.client.another());
+    trials.back().second->open(answers[i].address.text());
+  }
+  cx.monitor().wait_until(cx.stop, Clock::now() + time, [&](const Monitor::Held& held) {
+    return std::ranges::all_of(trials, [&](const auto& trial) {
+      const auto state = trial.second->state(held);
+      return is_connected(state) || state == SessionState::AuthFailed;
+    });
+  });
+  if (cx.stop.stop_requested()) throw Cancelled();
+  for (const auto& [member, client] : trials) {
+    const auto state = client->current_state();
+    if (state == SessionState::AuthFailed) {
+      member->note += (member->note.empty() ? "" : "; ") +
+                      std::string("no session was tried, as it refuses the identity of this zksh");
+      continue;
+    }
+    member->session = is_connected(state);
+    if (is_connected(state)) continue;
+    const auto waiting =
+        static_cast<std::size_t>(std::max<std::int64_t>(member->outstanding.value_or(0), 0));
+    member->problem = fmt::format(
+        "it answers srvr, but opens no session within {}{}", short_time(time),
+        waiting == 0
+            ? ""
+            : fmt::format("; {} {}", counted(waiting, "request"), waiting == 1 ? "waits" : "wait"));
+  }
+  // All at once: a server that does not answer takes a second or two.
+  for (const auto& [member, client] : trials) client->begin_close();
+  for (const auto& [member, client] : trials) client->close();
+}
+
 int run(Context& cx, const Args& a) {
   auto limits = a.limits;
   if (a.latency) limits.latency = parse_short_duration(*a.latency, "--max-latency");
@@ -287,7 +448,7 @@ int run(Context& cx, const Args& a) {
   auto members = mapped(all.members, read_health);
   std::vector<MemberDetails> details;  // before this zksh is one of the servers' clients
   if (a.deep) details = ask_details(all, members, asked.admin_servers, time, cx.stop);
-  try_sessions(cx.client, all.members, members, a.patience.time_or(1s), cx.stop);
+  try_sessions(cx, all.members, members, a.patience.time_or(1s));
   auto health = judge(std::move(members), all.membership, limits);
   if (!all.mute.empty() && a.hosts.empty())
     health.notes.push_back(

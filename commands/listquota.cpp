@@ -79,12 +79,9 @@ int run(Context& cx, const Args& a) {
   try {
     const auto limits = read_quota(place, node, cx.stop);
     const auto usage = read_quota(place, usage_node(place.whole(path)), cx.stop);
-    if (cx.out.json()) {
-      print_json(cx, quota_json(path, limits, usage));
-      return status::ok;
-    }
-    if (in_one_line) {
-      cx.out.line("{}", line_of(cx, path, limits, usage, is_exceeded(limits, usage)));
+    if (cx.out.json() || in_one_line) {
+      print_result(cx, quota_json(path, limits, usage),
+                   line_of(cx, path, limits, usage, is_exceeded(limits, usage)));
       return status::ok;
     }
     cx.out.line("Output quota for {} {}", cx.out.shown(path),

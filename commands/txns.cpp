@@ -87,17 +87,17 @@ void declare(Options& o, Args& a) {
 }
 
 TransactionFilter filter_of(const Context& cx, const Args& a) {
-  TransactionCriteria criteria{.recursive = a.recursive, .errors = a.errors};
-  if (a.from) criteria.from = parse_moment(*a.from, "--from");
-  if (a.to) criteria.to = parse_moment(*a.to, "--to");
-  const auto& [from, to] = std::tie(criteria.from, criteria.to);
+  TransactionFilter filter{.recursive = a.recursive, .errors = a.errors};
+  if (a.from) filter.from = parse_moment(*a.from, "--from");
+  if (a.to) filter.to = parse_moment(*a.to, "--to");
+  const auto& [from, to] = std::tie(filter.from, filter.to);
   if ((from.time && to.time && *to.time < *from.time) ||
       (from.zxid && to.zxid && *to.zxid < *from.zxid))
     throw ValueError("--to is before --from, so nothing is between them");
-  if (a.session) criteria.session = parse_session_id(*a.session, "--session");
-  for (const auto& path : a.paths) criteria.paths.push_back(cx.resolve(path));
-  if (a.ops) criteria.events = parse_txn_events(*a.ops, "--op");
-  return TransactionFilter(std::move(criteria));
+  if (a.session) filter.session = parse_session_id(*a.session, "--session");
+  for (const auto& path : a.paths) filter.paths.push_back(cx.resolve(path));
+  if (a.ops) filter.events = parse_txn_events(*a.ops, "--op");
+  return filter;
 }
 
 /// The number of lines that -n requests.
@@ -113,7 +113,7 @@ class History {
           std::int64_t begin)
       : cx_(cx),
         selection_(selection),
-        seeming_(TransactionText::Format::People, a.data, !terminal_shows_utf8()),
+        seeming_{TransactionText::Format::People, a.data, !terminal_shows_utf8()},
         logs_(files.logs().size()),
         reader_(files, begin,
                 [this](const Flaw& flaw) {
@@ -161,7 +161,7 @@ class History {
       // A flipped bit leaves most of a record readable.
       LoggedTransaction txn;
       if (flaw.body.size() < txn_header_size || !parse_transaction(flaw.body, txn)) continue;
-      visit_lines(txn, {}, TransactionFilter({.errors = true}), [&](const TransactionLine& line) {
+      visit_lines(txn, {}, {.errors = true}, [&](const TransactionLine& line) {
         cx_.out.err_line("  it seems to hold: {}", cx_.out.shown_in_error(seeming_.text(line)));
       });
     }
@@ -219,10 +219,10 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
   const auto format = cx.out.json()    ? Format::Json
                       : cx.out.plain() ? Format::Plain
                                        : Format::People;
-  const TransactionText text(format, a.data, !terminal_shows_utf8());
+  const TransactionText text{format, a.data, !terminal_shows_utf8()};
   LinePrinter printer(cx, a);
   SessionEnds ends(files, cx.stop);
-  History history(cx, a, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
+  History history(cx, a, files, selection, begin_of(files, selection.from).value_or(INT64_MIN));
   printer.before_first([&] { history.give_way(); });
   const auto add = [&](const LoggedTransaction& txn) {
     visit_lines(txn, ends.ephemerals(txn), selection,
@@ -299,7 +299,7 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
   const auto selection = filter_of(cx, a);
   TransactionTally tally;
   SessionEnds ends(files, cx.stop);
-  History history(cx, a, files, selection, begin_of(files, selection.from()).value_or(INT64_MIN));
+  History history(cx, a, files, selection, begin_of(files, selection.from).value_or(INT64_MIN));
   history.read(false, [&](const LoggedTransaction& txn) {
     const auto ended = ends.ephemerals(txn);
     if (!selection.has_session(txn.session)) return;
@@ -446,8 +446,9 @@ std::optional<Ephemerals> ephemerals_at(const DataFiles& files, std::int64_t zxi
 
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   const auto wanted = filter_of(cx, a);
-  const auto all = wanted.since_ever();
-  auto begin = begin_of(files, wanted.from()).value_or(INT64_MIN);
+  auto all = wanted;
+  all.from = {};
+  auto begin = begin_of(files, wanted.from).value_or(INT64_MIN);
   std::int64_t now = 0;
   LinePrinter printer(cx, a);
   PastLocks locks([&](std::string_view lock) { return wanted.has_path(lock); }, !a.paths.empty(),

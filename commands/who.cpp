@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <variant>
 
 namespace zksh::command_who {
 namespace {
@@ -85,7 +86,7 @@ Json list_json(const std::optional<std::vector<Item>>& items, Convert convert = 
   return items ? Json::array(*items, convert) : Json();
 }
 
-Json json_of(const RelatedSession& session) {
+Json related_json(const RelatedSession& session) {
   auto json = Json::object();
   json.set("session", session_text(session.id));
   json.set("client", session.client == "-" ? Json() : Json(session.client));
@@ -217,15 +218,12 @@ Json json_of(const SessionAccount& account) {
 }
 
 Json json_of(const NodeAccount& account) {
-  const auto list = [](const auto& sessions) {
-    return list_json(sessions, [](const RelatedSession& each) { return json_of(each); });
-  };
   return path_json(account.path)
       .set("wholePath", account.whole)
       .set("kind", account.kind)
       .set("ownerSession", account.owner ? json_of(*account.owner) : Json())
-      .set("ephemeralsBelow", list(account.below))
-      .set("watchers", list(account.watchers));
+      .set("ephemeralsBelow", list_json(account.below, related_json))
+      .set("watchers", list_json(account.watchers, related_json));
 }
 
 struct Args {
@@ -239,95 +237,56 @@ void declare(Options& o, Args& a) {
   a.patience.declare(o);
 }
 
-/// Prints what is known of a session or a node in the output format.
-template <class Account>
-void print(Context& cx, const Account& account) {
-  if (cx.out.json())
-    print_json(cx, json_of(account));
-  else if (cx.out.plain())
-    print_facts(cx, account);
-  else
-    print_text(cx, account);
-}
-
-/// Whom to report: a session, or a node.
-struct Target {
-  std::optional<std::int64_t> session{};
-  std::string path{};
-};
-
-class Report {
- public:
-  Report(Context& cx, const Args& a) : cx_(cx), args_(a) {}
-
-  /// Prints it; returns the exit status.
-  int print_session(std::int64_t session) {
-    const auto account = account_of(words(), session);
-    begin_next();
-    print(cx_, account);
-    return account.alive && !*account.alive ? status::failure : status::ok;
-  }
-
-  /// The same; throws ZkError if there is no such node.
-  int print_node(const std::string& path) {
-    const auto stat = cx_.client.exists(path, Watch::none(), cx_.stop);
-    if (!stat) throw ZkError(code::no_node, path);
-    const auto whole = whole_path(parse_connect_string(cx_.client.server()).chroot, path);
-    const auto account = account_of(words(), path, whole, *stat);
-    begin_next();
-    print(cx_, account);
-    return status::ok;
-  }
-
-  /// Reports the servers that did not answer.
-  int end() const { return words_ ? report_failures(cx_, *words_) : status::ok; }
-
- private:
-  /// The servers are asked once, when it is known that there is something to ask.
-  const SessionSurvey& words() {
-    if (!words_)
-      words_.emplace(servers_to_ask(cx_), std::vector<std::string>{"cons", "dump", "wchc"},
-                     args_.patience.time(), cx_.stop);
-    return *words_;
-  }
-
-  void begin_next() {
-    if (!std::exchange(first_, false) && cx_.out.text()) cx_.out.line("");
-  }
-
-  Context& cx_;
-  const Args& args_;
-  std::optional<SessionSurvey> words_;
-  bool first_ = true;
-};
-
 int run(Context& cx, const Args& a) {
-  Report report(cx, a);
-  std::vector<Target> targets;
+  std::vector<std::variant<std::int64_t, std::string>> targets;  // sessions and paths
   if (a.targets.empty()) {
     cx.client.await_connection("", cx.stop);
-    targets.push_back({.session = cx.client.session_id()});
+    targets.emplace_back(cx.client.session_id());
   }
-  for (const auto& word : a.targets) {
-    if (word.starts_with("0x")) {
-      targets.push_back({.session = parse_session_id(word, "who")});
-      continue;
-    }
-    for (auto& path : cx.resolve_all({word})) targets.push_back({.path = std::move(path)});
-  }
+  for (const auto& word : a.targets)
+    if (word.starts_with("0x"))
+      targets.emplace_back(parse_session_id(word, "who"));
+    else
+      for (auto& path : cx.resolve_all({word})) targets.emplace_back(std::move(path));
+  // The servers are asked once, when it is known that there is something to ask.
+  std::optional<SessionSurvey> survey;
+  const auto words = [&]() -> const SessionSurvey& {
+    if (!survey)
+      survey.emplace(servers_to_ask(cx), std::vector<std::string>{"cons", "dump", "wchc"},
+                     a.patience.time(), cx.stop);
+    return *survey;
+  };
+  bool first = true;
+  const auto print = [&](const auto& account) {
+    if (!std::exchange(first, false) && cx.out.text()) cx.out.line("");
+    if (cx.out.json())
+      print_json(cx, json_of(account));
+    else if (cx.out.plain())
+      print_facts(cx, account);
+    else
+      print_text(cx, account);
+  };
   NodeFailures failures(cx);
   for (const auto& target : targets) {
-    const auto print = [&] {
-      const int result =
-          target.session ? report.print_session(*target.session) : report.print_node(target.path);
-      if (result != status::ok) failures.note(result);
+    const auto report = [&] {
+      if (const auto* const session = std::get_if<std::int64_t>(&target)) {
+        const auto account = account_of(words(), *session);
+        print(account);
+        if (account.alive == false) failures.note(status::failure);
+        return;
+      }
+      const auto& path = std::get<std::string>(target);
+      const auto stat = cx.client.exists(path, Watch::none(), cx.stop);
+      if (!stat) throw ZkError(code::no_node, path);
+      const auto whole = whole_path(parse_connect_string(cx.client.server()).chroot, path);
+      print(account_of(words(), path, whole, *stat));
     };
     if (targets.size() > 1)
-      failures.during(print);
+      failures.during(report);
     else
-      print();
+      report();
   }
-  const int unanswered = report.end();
+  const int unanswered = survey ? report_failures(cx, *survey) : status::ok;
   return unanswered == status::ok ? failures.first() : unanswered;
 }
 

@@ -69,11 +69,10 @@ class ChangeStream {
  public:
   struct Options {
     std::vector<std::string> paths{};  ///< they need not exist
-    bool recursive =
-        false;  ///< also all descendants; changes of lists of children are then not reported
-    bool values = false;  ///< report old and new values; keeps all values in memory, up to 1 GiB
-    bool initial = true;  ///< `begin` returns the existing nodes
-    Survey survey{};      ///< of subtrees; needed for their values, and for changes during a gap
+    bool recursive = false;  ///< also all descendants; lists of children are then not reported
+    bool values = false;     ///< report old and new values; keeps all values in memory, up to 1 GiB
+    bool initial = true;     ///< `begin` returns the existing nodes
+    Survey survey{};         ///< of subtrees; needed for their values, and for changes during a gap
   };
 
   ChangeStream(Client& client, Options options);

@@ -9,6 +9,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cstddef>
@@ -185,15 +187,12 @@ std::string watches_text(const AdminValues& values, std::string_view object) {
 }
 
 /// Converts client_port to clientPort, the form in configurations.
-std::string camel_case(const std::string& name) {
-  std::string result;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '_' && i + 1 < name.size())
-      result += static_cast<char>(std::toupper(static_cast<unsigned char>(name[++i])));
-    else
-      result += name[i];
+std::string camel_case(std::string name) {
+  for (auto at = name.find('_'); at < name.size() - 1; at = name.find('_', at + 1)) {
+    name.erase(at, 1);
+    name[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[at])));
   }
-  return result;
+  return name;
 }
 
 /// A line "server.1=host:2888:3888:participant;0.0.0.0:2181" for each member in voting_view.
@@ -235,45 +234,65 @@ std::string digests_text(const AdminValues& values) {
   return text;
 }
 
-using TextOf = std::string (*)(const AdminValues& values);
+constexpr std::array<FourLetterWord, 21> all_words{{
+    {.word = "conf", .meaning = "its configuration", .has_fields = true},
+    {.word = "cons", .meaning = "its client connections"},
+    {.word = "crst", .meaning = "resets the connections' counters", .writes = true},
+    {.word = "dirs", .meaning = "the size of its snapshots and logs", .has_fields = true},
+    {.word = "dump", .meaning = "sessions and their ephemerals"},
+    {.word = "envi", .meaning = "its environment", .has_fields = true},
+    {.word = "gtmk", .meaning = "the trace mask"},
+    {.word = "hash", .meaning = "digests of the tree at recent zxids"},
+    {.word = "icfg", .meaning = "the configuration that it was started with"},
+    {.word = "isro", .meaning = "ro if read-only, else rw"},
+    {.word = "last_snapshot",
+     .meaning = "its last snapshot (AdminServer alone)",
+     .has_fields = true},
+    {.word = "leader", .meaning = "who leads (AdminServer alone)", .has_fields = true},
+    {.word = "mntr", .meaning = "its metrics", .has_fields = true},
+    {.word = "ruok", .meaning = "imok if it is running"},
+    {.word = "srst", .meaning = "resets the server's counters", .writes = true},
+    {.word = "srvr", .meaning = "version, role, load and latency", .has_fields = true},
+    {.word = "stat", .meaning = "srvr, with its connections"},
+    {.word = "voting_view", .meaning = "the voters (AdminServer alone)", .has_fields = true},
+    {.word = "wchc", .meaning = "watches by session"},
+    {.word = "wchp", .meaning = "watches by path"},
+    {.word = "wchs", .meaning = "the number of watches"},
+}};
 
-/// How to write the answer to each word for which an AdminServer has a command.
-const std::map<std::string_view, TextOf>& texts() {
-  using Values = const AdminValues&;
-  static const std::map<std::string_view, TextOf> all{
-      {"conf", conf_text},
-      {"cons", [](Values values) { return values.connections() + '\n'; }},
-      {"crst", [](Values) { return std::string("Connection stats reset.\n"); }},
-      {"dirs", [](Values values) { return lines_text(values, "", ": "); }},
-      {"dump", dump_text},
-      {"envi", [](Values values) { return "Environment:\n" + lines_text(values, "", "="); }},
-      {"gtmk", [](Values values) { return values["tracemask"]; }},
-      {"hash", digests_text},
-      {"icfg", [](Values values) { return values["initial_configuration"]; }},
-      {"isro",
-       [](Values values) { return std::string(values["read_only"] == "true" ? "ro" : "rw"); }},
-      {"last_snapshot", [](Values values) { return lines_text(values, "", "="); }},
-      {"leader", [](Values values) { return lines_text(values, "", "="); }},
-      {"mntr", [](Values values) { return lines_text(values, "zk_", "\t"); }},
-      {"ruok", [](Values) { return std::string("imok"); }},
-      {"srst", [](Values) { return std::string("Server stats reset.\n"); }},
-      {"srvr", [](Values values) { return stats_text(values, ""); }},
-      {"stat",
-       [](Values values) {
-         return stats_text(values, "Clients:\n" + values.connections() + '\n');
-       }},
-      {"voting_view", membership},
-      {"wchc", [](Values values) { return watches_text(values, watches_by_session); }},
-      {"wchp", [](Values values) { return watches_text(values, sessions_by_path); }},
-      {"wchs", [](Values values) {
-         return fmt::format("{} connections watching {} paths\nTotal watches:{}\n",
-                            values["num_connections"], values["num_paths"],
-                            values["num_total_watches"]);
-       }}};
-  return all;
+/// The answer to a word, of which there is none but those above.
+std::string text_of(std::string_view word, const AdminValues& values) {
+  if (word == "conf") return conf_text(values);
+  if (word == "cons") return values.connections() + '\n';
+  if (word == "crst") return "Connection stats reset.\n";
+  if (word == "dirs") return lines_text(values, "", ": ");
+  if (word == "dump") return dump_text(values);
+  if (word == "envi") return "Environment:\n" + lines_text(values, "", "=");
+  if (word == "gtmk") return values["tracemask"];
+  if (word == "hash") return digests_text(values);
+  if (word == "icfg") return values["initial_configuration"];
+  if (word == "isro") return values["read_only"] == "true" ? "ro" : "rw";
+  if (word == "last_snapshot" || word == "leader") return lines_text(values, "", "=");
+  if (word == "mntr") return lines_text(values, "zk_", "\t");
+  if (word == "ruok") return "imok";
+  if (word == "srst") return "Server stats reset.\n";
+  if (word == "srvr") return stats_text(values, "");
+  if (word == "stat") return stats_text(values, "Clients:\n" + values.connections() + '\n');
+  if (word == "voting_view") return membership(values);
+  if (word == "wchc") return watches_text(values, watches_by_session);
+  if (word == "wchp") return watches_text(values, sessions_by_path);
+  return fmt::format("{} connections watching {} paths\nTotal watches:{}\n",  // wchs
+                     values["num_connections"], values["num_paths"], values["num_total_watches"]);
 }
 
 }  // namespace
+
+std::span<const FourLetterWord> four_letter_words() { return all_words; }
+
+const FourLetterWord* find_word(std::string_view name) {
+  const auto* const found = std::ranges::find(all_words, name, &FourLetterWord::word);
+  return found == all_words.end() ? nullptr : found;
+}
 
 std::string http_body(std::string answer, std::string& flaw) {
   const auto status = std::string_view(answer).substr(0, answer.find("\r\n")).substr(0, 12);
@@ -313,12 +332,9 @@ AdminServers::AdminServers(std::string_view text, const std::string& connect_str
     throw ValueError(fmt::format("admin-server: {} is not a port", port_text));
   if (port_) return;
   // Unlike in a connect string, each AdminServer in a list needs a port.
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto part = text.substr(begin, text.find(',', begin) - begin);
+  for (const auto part : split(text, ','))
     if (part.find(':') == std::string_view::npos || part.ends_with(']'))
       throw ValueError(fmt::format("admin-server: \"{}\" is neither a port nor HOST:PORT", part));
-    begin += part.size() + 1;
-  }
   const auto given = parse_connect_string(text);
   const auto servers = parse_connect_string(connect_string).servers;
   if (!given.chroot.empty())
@@ -381,7 +397,7 @@ std::map<std::string, std::string> admin_fields(std::string_view body) {
 }
 
 std::vector<std::string> admin_commands(std::string_view word) {
-  if (!texts().contains(word)) return {};
+  if (!find_word(word)) return {};
   // Another command lists the members of the ensemble.
   if (word == "conf") return {"conf", "voting_view"};
   return {std::string(word)};
@@ -408,7 +424,7 @@ ServerAnswer admin_answer(std::string_view word, std::span<const std::string> bo
     constexpr std::size_t most = 200;
     if (i == 0) return {.problem = "it says: " + escape_for_terminal(error->substr(0, most))};
   }
-  return {.text = texts().at(word)(values)};
+  return {.text = text_of(word, values)};
 }
 
 std::vector<ServerAnswer> ask_words(const std::vector<ServerQuestion>& questions,

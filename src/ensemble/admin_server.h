@@ -61,6 +61,17 @@ std::map<std::string, std::string> admin_fields(std::string_view body);
 /// `flaw` says why, for the user: "it answers HTTP 404".
 std::string http_body(std::string answer, std::string& flaw);
 
+struct FourLetterWord {
+  std::string_view word;
+  std::string_view meaning;
+  bool writes = false;      ///< changes the server's state: its counters
+  bool has_fields = false;  ///< its answer consists of lines with a key and a value
+};
+/// The words of ZooKeeper 3.4 to 3.9, and those of AdminServers alone, in alphabetical order.
+std::span<const FourLetterWord> four_letter_words();
+/// Null: there is none of this name.
+const FourLetterWord* find_word(std::string_view name);
+
 /// The AdminServer's commands whose answers together correspond to a word's; empty if there are
 /// none.
 std::vector<std::string> admin_commands(std::string_view word);

@@ -20,7 +20,7 @@ class Prober {
     client_->open(result.address.text() + plan.chroot);
   }
 
-  bool connected(const Monitor::Held& held) { return is_connected(client_->state(held)); }
+  Client& client() { return *client_; }
   MemberLatency& result() { return result_; }
   bool goes_on() const { return result_.problem.empty(); }
 
@@ -45,9 +45,6 @@ class Prober {
       if (each.problem.empty()) try_once(each, stop);
     }
   }
-
-  void begin_close() { client_->begin_close(); }
-  void close() { client_->close(); }
 
  private:
   /// nullopt if there was no answer in time, or after a stop.
@@ -93,23 +90,22 @@ class Prober {
   std::string node_;
 };
 
-using Probers = std::vector<std::unique_ptr<Prober>>;
-
 }  // namespace
 
 void measure_latency(Client& own, std::vector<MemberLatency>& members, const LatencyPlan& plan,
                      const std::stop_token& stop) {
-  Probers probers;
+  std::vector<std::unique_ptr<Prober>> probers;
   probers.reserve(members.size());
   for (auto& member : members)
     if (member.problem.empty()) probers.push_back(std::make_unique<Prober>(own, member, plan));
   auto& monitor = own.monitor();
   monitor.wait_until(stop, Clock::now() + plan.patience, [&](const Monitor::Held& held) {
-    return std::ranges::all_of(probers, [&](const auto& each) { return each->connected(held); });
+    return std::ranges::all_of(
+        probers, [&](const auto& each) { return is_connected(each->client().state(held)); });
   });
   monitor.with_lock([&](const Monitor::Held& held) {
     for (const auto& each : probers)
-      if (!each->connected(held))
+      if (!is_connected(each->client().state(held)))
         each->result().problem = fmt::format("no session within {}", short_time(plan.patience));
   });
   const auto credentials = own.credentials();
@@ -119,8 +115,8 @@ void measure_latency(Client& own, std::vector<MemberLatency>& members, const Lat
     for (const auto& each : probers)
       if (each->goes_on()) each->round(stop);
   // All at once: a server that does not answer takes a second or two.
-  for (const auto& each : probers) each->begin_close();
-  for (const auto& each : probers) each->close();
+  for (const auto& each : probers) each->client().begin_close();
+  for (const auto& each : probers) each->client().close();
 }
 
 Histogram::Histogram(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest,

@@ -216,15 +216,12 @@ ServersAccount ServerPoller::ask(const ServerTopics& topics,
   servers_with_sessions_ = 0;
   ask_all(words, account);
   account.all_addresses = topics.sessions && servers_with_sessions_ == servers_.size();
-  if (!topics.watchers) add_watchers(account, topics.watchers_up_to);
-  if (!account.no_watchers.empty()) account.watchers.reset();
   if (topics.events && events_known_) account.events = events_;
   return account;
 }
 
 void ServerPoller::add_watchers(ServersAccount& account, std::int64_t most) {
   if (account.servers == servers_.size() && account.watches <= most) ask_all({"wchp"}, account);
-  if (!account.no_watchers.empty()) account.watchers.reset();
 }
 
 void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount& account) {
@@ -246,6 +243,7 @@ void ServerPoller::ask_all(const std::vector<std::string>& words, ServersAccount
       ask_words(questions, admin_servers_, {.deadline = now + patience_, .stop = stop_});
   for (std::size_t i = 0; i < answers.size(); ++i)
     read_answer(*asked[i], questions[i].word, answers[i], account);
+  if (!account.no_watchers.empty()) account.watchers.reset();
 }
 
 void ServerPoller::read_answer(Server& server, const std::string& word, const ServerAnswer& reply,

@@ -119,9 +119,7 @@ struct ServerTopics {
   bool sessions = false;  ///< their addresses (cons), and which are alive (dump)
   bool watches = false;   ///< how many there are (wchs)
   bool watchers = false;  ///< who watches which node (wchp): slow if there are many watches
-  /// With `watches`: ask for `watchers` too if all servers together have at most so many watches.
-  std::int64_t watchers_up_to = -1;
-  bool events = false;  ///< how many watch events there were (mntr)
+  bool events = false;    ///< how many watch events there were (mntr)
 };
 
 /// Asks servers repeatedly. Does not repeat a word that a server refused and no AdminServer
@@ -133,13 +131,13 @@ class ServerPoller {
 
   const std::string& chroot() const { return chroot_; }
   /// Asks all servers at once. `round_trip`: Client::round_trip. Blocks for at most a second and
-  /// four round trips, twice that if AdminServers are asked (ask_words), plus name look-ups; with
-  /// `watchers_up_to` perhaps as long again. What no server reports is missing. Events are counted
-  /// from the first call on. Throws Cancelled on a stop.
+  /// four round trips, twice that if AdminServers are asked (ask_words), plus name look-ups. What
+  /// no server reports is missing. Events are counted from the first call on. Throws Cancelled on a
+  /// stop.
   ServersAccount ask(const ServerTopics& topics,
                      std::optional<std::chrono::nanoseconds> round_trip);
   /// Asks for the watchers too if all servers have reported their watches, and these are at most
-  /// `most`.
+  /// `most`. Blocks as long again.
   void add_watchers(ServersAccount& account, std::int64_t most);
 
  private:

@@ -79,9 +79,8 @@ std::string how_left(const ContentionResult& result);
 
 struct DrawingStyle {
   std::size_t columns = 80;
-  std::size_t rows =
-      20;  ///< rows for contenders; if there are more contenders, some are left out, evenly
-  bool ascii = false;  ///< use ASCII only
+  std::size_t rows = 20;  ///< for contenders; if there are more, some are left out, evenly
+  bool ascii = false;     ///< use ASCII only
 };
 
 /// A row for each contender, a scale and a legend, at most `columns` wide.

@@ -124,8 +124,7 @@ struct LockView {
   std::vector<Deadlock> deadlocks;  ///< deadlocks that involve a waiter here, if searched for
   std::int64_t counter = 0;
   std::optional<std::int64_t> limit{};  ///< for a semaphore
-  bool measured =
-      false;  ///< watches and watched_by come from the servers, not from the recipe's rules
+  bool measured = false;  ///< watches and watched_by come from the servers, not from the rules
   ServersAccount account{};
   std::optional<Changes> changes{};  ///< if it is looked at repeatedly
 };

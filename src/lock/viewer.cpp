@@ -132,15 +132,13 @@ void LockViewer::ask_ahead(const std::stop_token& stop) {
 }
 
 /// What ask_ahead has learnt; nullopt if it is not enough: a contender has come meanwhile.
-std::optional<ServersAccount> LockViewer::asked_ahead(const std::set<std::int64_t>& owners,
-                                                      std::int64_t most_watches) {
+std::optional<ServersAccount> LockViewer::asked_ahead(const std::set<std::int64_t>& owners) {
   if (!ahead_.valid()) return std::nullopt;
   auto account = ahead_.get();
   const auto is_known = [&](std::int64_t session) {
     return session == 0 || !account.sessions || account.sessions->contains(session);
   };
   if (!std::ranges::all_of(owners, is_known)) return std::nullopt;
-  if (!watchers_) words_.add_watchers(account, most_watches);
   return account;
 }
 
@@ -159,14 +157,13 @@ ServersAccount LockViewer::ask(const QueueReading& reading) {
   const auto most_watches = reading.queue.entries.size() < 2 ? -1
                             : watch_                         ? cheap_watches_each_time
                                                              : cheap_watches;
-  auto known = asked_ahead(owners, most_watches);
-  auto account = known ? std::move(*known)
-                       : words_.ask({.sessions = sessions,
-                                     .watches = true,
-                                     .watchers = watchers_,
-                                     .watchers_up_to = most_watches,
-                                     .events = watch_},
-                                    client_.round_trip());
+  auto known = asked_ahead(owners);
+  auto account =
+      known ? std::move(*known)
+            : words_.ask(
+                  {.sessions = sessions, .watches = true, .watchers = watchers_, .events = watch_},
+                  client_.round_trip());
+  if (!watchers_) words_.add_watchers(account, most_watches);
   if (sessions) {
     sessions_asked_ = now;
     of_sessions_ = account;

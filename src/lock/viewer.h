@@ -42,8 +42,7 @@ class LockViewer {
   bool late_watches(const std::stop_token& stop);
   void look_for_deadlocks(const std::stop_token& stop);
   void ask_ahead(const std::stop_token& stop);
-  std::optional<ServersAccount> asked_ahead(const std::set<std::int64_t>& owners,
-                                            std::int64_t most_watches);
+  std::optional<ServersAccount> asked_ahead(const std::set<std::int64_t>& owners);
   ServersAccount ask(const QueueReading& reading);
   bool watchers_may_come(const LockView& view) const;
   void note_changes(LockView& view);

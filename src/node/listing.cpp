@@ -15,27 +15,6 @@
 #include <fmt/core.h>
 
 namespace zksh {
-
-void print_heading(Context& cx, const std::string& path, bool& first) {
-  cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));
-}
-
-NodeWords node_words(Context& cx, const std::vector<std::string>& words,
-                     const std::function<bool(const std::string&)>& is_legacy,
-                     const DeprecatedForm* forms) {
-  const bool piped = cx.input == Input::Pipe;
-  if (words.size() < 2 || (!piped && (words.size() > 2 || !is_legacy(words[1]))))
-    return {.paths = cx.resolve_all(words)};
-  if (forms && !prints_as_34(cx))
-    cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", forms->old_form,
-                    forms->new_form);
-  return {.paths = cx.resolve_all({words.front()}), .legacy = words[1]};
-}
-
-bool is_watch_word(const std::string& word) {
-  return word == "watch" || word == "true" || word == "1";
-}
-
 namespace {
 
 /// Marks the names as Tab does. Reads all nodes at once, but no more than a person would read.
@@ -59,7 +38,45 @@ std::vector<std::string> marked_names(Context& cx, const std::string& path, cons
   return marked;
 }
 
+/// What is known about the session that owns an ephemeral.
+std::string owner_of(Context& cx, const Stat& stat) {
+  if (stat.ephemeral_owner == 0) return "";
+  if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
+  const auto account =
+      ServerPoller(cx.client.server(), cx.services.settings.value("admin-server"), cx.stop)
+          .ask({.sessions = true}, cx.client.round_trip());
+  const auto address = account.addresses.find(stat.ephemeral_owner);
+  if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
+  if (!account.sessions) return "";
+  return account.sessions->contains(stat.ephemeral_owner) ? "a client that is disconnected"
+                                                          : "a session that has ended";
+}
+
+std::string noted(const std::string& note) {
+  return note.empty() ? "" : fmt::format(" ({})", note);
+}
+
 }  // namespace
+
+void print_heading(Context& cx, const std::string& path, bool& first) {
+  cx.out.line("{}{}:", std::exchange(first, false) ? "" : "\n", cx.out.shown(path));
+}
+
+NodeWords node_words(Context& cx, const std::vector<std::string>& words,
+                     const std::function<bool(const std::string&)>& is_legacy,
+                     const DeprecatedForm* forms) {
+  const bool piped = cx.input == Input::Pipe;
+  if (words.size() < 2 || (!piped && (words.size() > 2 || !is_legacy(words[1]))))
+    return {.paths = cx.resolve_all(words)};
+  if (forms && !prints_as_34(cx))
+    cx.out.err_line("'{}' has been deprecated. Please use '{}' instead.", forms->old_form,
+                    forms->new_form);
+  return {.paths = cx.resolve_all({words.front()}), .legacy = words[1]};
+}
+
+bool is_watch_word(const std::string& word) {
+  return word == "watch" || word == "true" || word == "1";
+}
 
 bool is_bare(const Context& cx) {
   const auto& style = cx.out.style();
@@ -100,24 +117,6 @@ void print_children(Context& cx, const std::string& path, Listing children, List
   if (form.with_stat) print_stat(cx, children.stat, form.human);
 }
 
-namespace {
-
-/// What is known about the session that owns an ephemeral.
-std::string owner_of(Context& cx, const Stat& stat) {
-  if (stat.ephemeral_owner == 0) return "";
-  if (stat.ephemeral_owner == cx.client.session_id()) return "this session";
-  const auto account =
-      ServerPoller(cx.client.server(), cx.services.settings.value("admin-server"), cx.stop)
-          .ask({.sessions = true}, cx.client.round_trip());
-  const auto address = account.addresses.find(stat.ephemeral_owner);
-  if (address != account.addresses.end()) return "client " + cx.out.shown(address->second);
-  if (!account.sessions) return "";
-  return account.sessions->contains(stat.ephemeral_owner) ? "a client that is disconnected"
-                                                          : "a session that has ended";
-}
-
-}  // namespace
-
 void print_stat(Context& cx, const Stat& stat, bool human) {
   // The server sends the event of a write before its answer.
   cx.services.watches.settle(event_patience(cx.input), cx.stop);
@@ -135,14 +134,6 @@ void print_with_stat(Context& cx, Json json, std::string_view line, bool with_st
   print_result(cx, json, line);
   if (with_stat && !cx.out.json()) print_stat(cx, stat);
 }
-
-namespace {
-
-std::string noted(const std::string& note) {
-  return note.empty() ? "" : fmt::format(" ({})", note);
-}
-
-}  // namespace
 
 std::string stat_lines(const Stat& stat, const StatNotes& notes) {
   return fmt::format(

@@ -5,21 +5,16 @@
 #include "node/quota.h"
 #include "node/remedy.h"
 
+#include <algorithm>
+#include <array>
+
 namespace zksh {
 
 bool NodeFailures::is_about_one_node(int code) {
-  switch (code) {
-    case code::no_node:
-    case code::no_auth:
-    case code::not_empty:
-    case code::bad_version:
-    case code::node_exists:
-    case code::no_children_for_ephemerals:
-    case code::quota_exceeded:
-      return true;
-    default:
-      return false;
-  }
+  constexpr std::array all{code::no_node,       code::no_auth,     code::not_empty,
+                           code::bad_version,   code::node_exists, code::no_children_for_ephemerals,
+                           code::quota_exceeded};
+  return std::ranges::find(all, code) != all.end();
 }
 
 void NodeFailures::report(const ZkError& error) {

@@ -13,33 +13,27 @@
 namespace zksh {
 namespace {
 
-/// Reads a node that exists; sets no watch if the code is no_node.
-int look_at_node(Client& client, const std::string& path, NodeCondition::LooksAt what,
-                 const Watch& watch, NodeState& state, const std::stop_token& stop) {
-  if (what == NodeCondition::LooksAt::Value) {
-    auto node = client.await(client.start_get(path, watch), stop);
-    if (node.code == code::ok)
-      state = {.stat = node.value.stat, .value = std::move(node.value.data)};
-    return node.code;
-  }
-  const auto children = client.await(client.start_children(path, watch), stop);
-  if (children.code == code::ok) state = {.stat = children.value.stat};
-  return children.code;
-}
-
 /// Reads a node; returns the code, which is ok also if there is no such node. Always sets a watch.
 int read_watched(Client& client, const std::string& path, NodeCondition::LooksAt what,
                  const Watch& watch, NodeState& state, const std::stop_token& stop) {
+  using LooksAt = NodeCondition::LooksAt;
   for (;;) {
     state = {};
-    if (what != NodeCondition::LooksAt::Existence) {
-      const int result = look_at_node(client, path, what, watch, state, stop);
-      if (result != code::no_node) return result;
+    // These set no watch if there is no such node.
+    if (what == LooksAt::Value) {
+      auto node = client.await(client.start_get(path, watch), stop);
+      if (node.code == code::ok)
+        state = {.stat = node.value.stat, .value = std::move(node.value.data)};
+      if (node.code != code::no_node) return node.code;
+    } else if (what == LooksAt::Children) {
+      const auto children = client.await(client.start_children(path, watch), stop);
+      if (children.code == code::ok) state = {.stat = children.value.stat};
+      if (children.code != code::no_node) return children.code;
     }
     const auto stat = client.await(client.start_exists(path, watch), stop);
     if (stat.code == code::no_node) return code::ok;
     if (stat.code != code::ok) return stat.code;
-    if (what == NodeCondition::LooksAt::Existence) {
+    if (what == LooksAt::Existence) {
       state.stat = stat.value;
       return code::ok;
     }

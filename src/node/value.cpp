@@ -31,16 +31,6 @@ void write_all(int fd, std::string_view bytes, const std::string& name) {
     throw Error(fmt::format("cannot write {}: {}", name, std::strerror(problem)));
 }
 
-bool is_installed(const char* program) {
-  try {
-    find_program(program);
-    return true;
-  } catch (const Error& error) {
-    if (error.exit_status() == status::program_not_found) return false;
-    throw;
-  }
-}
-
 }  // namespace
 
 std::string value_of(const Context& cx, const std::string& argument) {
@@ -118,7 +108,7 @@ std::optional<std::string> chosen_editor() {
 std::string editor_command() {
   if (auto chosen = chosen_editor()) return std::move(*chosen);
   for (const char* editor : {"editor", "nano", "vi"})
-    if (is_installed(editor)) return editor;
+    if (is_program(editor)) return editor;
   throw Error(
       "no editor found: $VISUAL and $EDITOR are not set, and editor, nano and vi are not installed",
       status::program_not_found);

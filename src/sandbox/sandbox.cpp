@@ -47,11 +47,7 @@ std::string find_java() {
     throw Error(fmt::format(
         "there is no bin/java in $JAVA_HOME, {} (without JAVA_HOME, zksh looks in $PATH)", home));
   }
-  try {
-    return find_program("java");
-  } catch (const Error& error) {
-    if (error.exit_status() != status::program_not_found) throw;
-  }
+  if (is_program("java")) return find_program("java");
   throw Error(
       "--sandbox needs Java, which was not found in $PATH; on Debian:\n  apt-get "
       "install default-jre-headless libzookeeper-java");
@@ -409,12 +405,9 @@ std::string Sandbox::log_tail(std::size_t i) const {
 }
 
 bool Sandbox::port_was_taken() const {
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    std::ifstream log(server_directory(i) / "log");
-    for (std::string line; std::getline(log, line);) {
-      if (line.find("Address already in use") != std::string::npos) return true;
-    }
-  }
+  for (std::size_t i = 0; i < ports_.size(); ++i)
+    if (read_file(server_directory(i) / "log").find("Address already in use") != std::string::npos)
+      return true;
   return false;
 }
 

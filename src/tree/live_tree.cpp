@@ -146,17 +146,6 @@ std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const s
   return all;
 }
 
-void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,
-                const std::stop_token& stop) {
-  if (limits == no_limits) {
-    remove_quota(place, path, stop);
-    return;
-  }
-  QuotaText text;
-  for (std::size_t i = 0; i < limits.size(); ++i) text.set(limit_keys.at(i), limits.at(i));
-  write_quota(place, path, text, stop);
-}
-
 PastRecords::PastRecords(const PastTree& tree, std::string top)
     : tree_(tree), top_(std::move(top)), paths_(tree.below(top_)) {
   if (paths_.empty()) throw ZkError(code::no_node, top_);
@@ -188,7 +177,7 @@ std::optional<FoundNode> PastRecords::next() {
   const std::string path(paths_[at_++]);
   const auto& node = *tree_.find(path);
   auto acl = tree_.acl_of(node);
-  const auto life = life_of({.ephemeral_owner = node.stat.ephemeral_owner});
+  const auto life = life_of(node.stat);
   // Ephemerals are left out, except the top.
   if (acl.empty() && (life.kind != NodeKind::Ephemeral || path == top_))
     throw Error(fmt::format(

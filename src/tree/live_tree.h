@@ -76,11 +76,6 @@ class LiveTree {
 std::map<std::string, QuotaLimits> limits_below(const QuotaPlace& place, const std::string& top,
                                                 const std::stop_token& stop);
 
-/// Sets the quota of the node at an absolute path; no_limits removes it. As setquota, but does not
-/// check for quotas above and below. Blocks; throws ZkError, Cancelled.
-void set_limits(const QuotaPlace& place, const std::string& path, const QuotaLimits& limits,
-                const std::stop_token& stop);
-
 /// As LiveTree, for a replayed tree.
 class PastRecords {
  public:

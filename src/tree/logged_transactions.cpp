@@ -2,6 +2,7 @@
 #include "tree/logged_transactions.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -85,6 +86,120 @@ void visit_close(const LoggedTransaction& txn, const std::vector<std::string>& e
       visit({.txn = txn, .event = TxnEvent::Delete, .path = path, .reason = reason});
 }
 
+/// `recursive`: or what is above it.
+bool matches(const std::string& pattern, std::string_view path, bool recursive) {
+  std::string text(path);
+  if (matches_pattern(pattern, text, FNM_PATHNAME)) return true;
+  const auto names = std::ranges::count(pattern, '/');
+  if (!recursive || std::ranges::count(text, '/') <= names) return false;
+  while (std::ranges::count(text, '/') > names) text.resize(text.rfind('/'));
+  return matches_pattern(pattern, text, FNM_PATHNAME);
+}
+
+std::string detail_text(const TransactionText& style, const TransactionLine& line) {
+  const auto& op = line.change;
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  };
+  if (op && op->creates()) add(kind_text(*op));
+  if (op && (op->sets() || op->type == TxnType::SetAcl || op->type == TxnType::Check))
+    add(fmt::format(FMT_COMPILE("version {}"), op->version));
+  if (op && (op->creates() || op->sets())) {
+    if (style.data)
+      add(value_excerpt(op->data ? Data(*op->data) : std::nullopt, style.ascii));
+    else
+      add(op->data ? counted(op->data->size(), "byte") : "null");
+  }
+  if (op && !op->acl.empty()) {
+    const auto acl = acl_field(without_hashes(decoded_acl(op->acl)));
+    if (op->type == TxnType::SetAcl || acl != "world:anyone:cdrwa") add(acl);
+  }
+  if (line.event == TxnEvent::CreateSession)
+    add("timeout " + short_time(std::chrono::milliseconds(line.txn.timeout)));
+  if (line.event == TxnEvent::Error)
+    add(code_name(line.txn.error) +
+        (line.txn.type == TxnType::Multi ? ", nothing of a multi was applied" : ""));
+  if (line.event == TxnEvent::Unknown)
+    add(fmt::format("of type {}", static_cast<int>(line.txn.type)));
+  if (line.reason) add(reason_text(*line.reason, line.event));
+  if (line.part > 0) add(fmt::format("part {} of a multi", line.part));
+  return text;
+}
+
+std::string people_text(const TransactionText& style, const TransactionLine& line) {
+  constexpr std::size_t usual = 160;
+  constexpr std::size_t name_columns = 6;
+  auto text = local_time_text(line.txn.time);
+  text.reserve(usual);
+  const auto add = [&](std::string_view field) { text.append("  ").append(field); };
+  add(zxid_text(line.txn.zxid));
+  add(session_text(line.txn.session));
+  const auto name = name_of(txn_event_names, line.event);
+  add(name);
+  text.append(name_columns - std::min(name_columns, name.size()), ' ');
+  if (!line.path.empty()) add(as_word(line.path));
+  const auto details = detail_text(style, line);
+  if (!details.empty()) add(details);
+  return text;
+}
+
+std::string plain_text(const TransactionLine& line, bool data) {
+  const auto& op = line.change;
+  const auto number = [](bool has, auto value) {
+    return has ? std::to_string(value) : std::string("-");
+  };
+  const auto error = line.event == TxnEvent::Error ? code_name(line.txn.error) : std::string();
+  auto text = fmt::format(
+      FMT_COMPILE("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}"), line.txn.time,
+      zxid_text(line.txn.zxid), session_text(line.txn.session), line.txn.cxid,
+      name_of(txn_event_names, line.event), line.path.empty() ? "-" : plain_field(line.path),
+      op && op->creates() ? kind_text(*op) : "-",
+      number(op && (op->sets() || op->type == TxnType::SetAcl), op ? op->version : 0),
+      number(op && op->data, op && op->data ? op->data->size() : 0),
+      line.reason                     ? name_of(reason_names, *line.reason)
+      : line.event == TxnEvent::Error ? std::string_view(error)
+                                      : "-",
+      number(line.part > 0, line.part));
+  if (!data) return text;
+  text += '\t';
+  text += !op || !(op->creates() || op->sets()) ? "-" : op->data ? plain_field(*op->data) : "\\N";
+  return text;
+}
+
+void add_change(JsonLine& json, const TxnOperation& op, bool data) {
+  if (op.creates()) json.set_text("kind", op.type == TxnType::CreateTtl ? "ttl" : kind_text(op));
+  if (op.type == TxnType::CreateTtl) json.set_number("ttl", op.ttl);
+  if (op.sets() || op.type == TxnType::SetAcl || op.type == TxnType::Check)
+    json.set_number("version", std::int64_t{op.version});
+  if (op.creates() || op.sets()) {
+    json.set_number("dataLength", static_cast<std::int64_t>(op.data ? op.data->size() : 0));
+    if (data) json.set_text("data", op.data);
+  }
+  if (!op.acl.empty()) json.set("acl", acl_json(decoded_acl(op.acl)));
+}
+
+std::string json_text(const TransactionLine& line, bool data) {
+  const auto& op = line.change;
+  std::string text;
+  JsonLine json([&](std::string_view piece) { text += piece; });
+  json.set_time("time", line.txn.time)
+      .set_text("zxid", zxid_text(line.txn.zxid))
+      .set_text_or_null("session", line.txn.session == 0 ? "" : session_text(line.txn.session))
+      .set_number("cxid", std::int64_t{line.txn.cxid})
+      .set_text("op", name_of(txn_event_names, line.event))
+      .set_text_or_null("path", line.path)
+      .set("multi", line.part > 0 ? Json(line.part) : Json());
+  if (line.reason) json.set_text("reason", name_of(reason_names, *line.reason));
+  if (line.event == TxnEvent::Error) json.set("code", code_name(line.txn.error));
+  if (line.event == TxnEvent::CreateSession) json.set("timeout", line.txn.timeout);
+  if (op) add_change(json, *op, data);
+  json.end();
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what) {
@@ -101,47 +216,29 @@ std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what
 }
 
 bool TransactionFilter::is_before(const LoggedTransaction& txn) const {
-  const auto& from = criteria_.from;
   return (from.time && txn.time < *from.time) || (from.zxid && txn.zxid < *from.zxid);
 }
 
 bool TransactionFilter::is_after(const LoggedTransaction& txn) const {
-  const auto& to = criteria_.to;
   return (to.time && txn.time > *to.time) || (to.zxid && txn.zxid > *to.zxid);
 }
 
 bool TransactionFilter::is_done(const LoggedTransaction& txn) const {
   constexpr std::int64_t ten_minutes = 600'000;
-  const auto& to = criteria_.to;
   return (to.zxid && txn.zxid > *to.zxid) || (to.time && txn.time > *to.time + ten_minutes);
 }
 
 bool TransactionFilter::has_event(TxnEvent event) const {
-  if (!criteria_.events.empty()) return criteria_.events.contains(event);
-  return event != TxnEvent::Error || criteria_.errors;
+  if (!events.empty()) return events.contains(event);
+  return event != TxnEvent::Error || errors;
 }
 
 bool TransactionFilter::has_path(std::string_view path) const {
-  if (criteria_.paths.empty()) return true;
-  return std::ranges::any_of(criteria_.paths, [&](const std::string& one) {
-    return is_pattern(one) ? matches(one, path)
-                           : path == one || (criteria_.recursive && is_within(path, one));
+  if (paths.empty()) return true;
+  return std::ranges::any_of(paths, [&](const std::string& one) {
+    return is_pattern(one) ? matches(one, path, recursive)
+                           : path == one || (recursive && is_within(path, one));
   });
-}
-
-TransactionFilter TransactionFilter::since_ever() const {
-  auto all = *this;
-  all.criteria_.from = {};
-  return all;
-}
-
-bool TransactionFilter::matches(const std::string& pattern, std::string_view path) const {
-  std::string text(path);
-  if (matches_pattern(pattern, text, FNM_PATHNAME)) return true;
-  const auto names = std::ranges::count(pattern, '/');
-  if (!criteria_.recursive || std::ranges::count(text, '/') <= names) return false;
-  while (std::ranges::count(text, '/') > names) text.resize(text.rfind('/'));
-  return matches_pattern(pattern, text, FNM_PATHNAME);
 }
 
 void TransactionTally::Count::add(const Count& other) {
@@ -239,111 +336,8 @@ void visit_lines(const LoggedTransaction& txn, const std::vector<std::string>& e
 }
 
 std::string TransactionText::text(const TransactionLine& line) const {
-  if (format_ == Format::Json) return json(line);
-  return format_ == Format::Plain ? plain(line) : people(line);
-}
-
-std::string TransactionText::detail(const TransactionLine& line) const {
-  const auto& op = line.change;
-  std::string text;
-  const auto add = [&](std::string_view part) {
-    if (!text.empty()) text += ", ";
-    text += part;
-  };
-  if (op && op->creates()) add(kind_text(*op));
-  if (op && (op->sets() || op->type == TxnType::SetAcl || op->type == TxnType::Check))
-    add(fmt::format(FMT_COMPILE("version {}"), op->version));
-  if (op && (op->creates() || op->sets())) {
-    if (data_)
-      add(value_excerpt(op->data ? Data(*op->data) : std::nullopt, ascii_));
-    else
-      add(op->data ? counted(op->data->size(), "byte") : "null");
-  }
-  if (op && !op->acl.empty()) {
-    const auto acl = acl_field(without_hashes(decoded_acl(op->acl)));
-    if (op->type == TxnType::SetAcl || acl != "world:anyone:cdrwa") add(acl);
-  }
-  if (line.event == TxnEvent::CreateSession)
-    add("timeout " + short_time(std::chrono::milliseconds(line.txn.timeout)));
-  if (line.event == TxnEvent::Error)
-    add(code_name(line.txn.error) +
-        (line.txn.type == TxnType::Multi ? ", nothing of a multi was applied" : ""));
-  if (line.event == TxnEvent::Unknown)
-    add(fmt::format("of type {}", static_cast<int>(line.txn.type)));
-  if (line.reason) add(reason_text(*line.reason, line.event));
-  if (line.part > 0) add(fmt::format("part {} of a multi", line.part));
-  return text;
-}
-
-std::string TransactionText::people(const TransactionLine& line) const {
-  constexpr std::size_t usual = 160;
-  constexpr std::size_t name_columns = 6;
-  auto text = local_time_text(line.txn.time);
-  text.reserve(usual);
-  const auto add = [&](std::string_view field) { text.append("  ").append(field); };
-  add(zxid_text(line.txn.zxid));
-  add(session_text(line.txn.session));
-  const auto name = name_of(txn_event_names, line.event);
-  add(name);
-  text.append(name_columns - std::min(name_columns, name.size()), ' ');
-  if (!line.path.empty()) add(as_word(line.path));
-  const auto details = detail(line);
-  if (!details.empty()) add(details);
-  return text;
-}
-
-std::string TransactionText::plain(const TransactionLine& line) const {
-  const auto& op = line.change;
-  const auto number = [](bool has, auto value) {
-    return has ? std::to_string(value) : std::string("-");
-  };
-  const auto error = line.event == TxnEvent::Error ? code_name(line.txn.error) : std::string();
-  auto text = fmt::format(
-      FMT_COMPILE("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}"), line.txn.time,
-      zxid_text(line.txn.zxid), session_text(line.txn.session), line.txn.cxid,
-      name_of(txn_event_names, line.event), line.path.empty() ? "-" : plain_field(line.path),
-      op && op->creates() ? kind_text(*op) : "-",
-      number(op && (op->sets() || op->type == TxnType::SetAcl), op ? op->version : 0),
-      number(op && op->data, op && op->data ? op->data->size() : 0),
-      line.reason                     ? name_of(reason_names, *line.reason)
-      : line.event == TxnEvent::Error ? std::string_view(error)
-                                      : "-",
-      number(line.part > 0, line.part));
-  if (!data_) return text;
-  text += '\t';
-  text += !op || !(op->creates() || op->sets()) ? "-" : op->data ? plain_field(*op->data) : "\\N";
-  return text;
-}
-
-std::string TransactionText::json(const TransactionLine& line) const {
-  const auto& op = line.change;
-  std::string text;
-  JsonLine json([&](std::string_view piece) { text += piece; });
-  json.set_time("time", line.txn.time)
-      .set_text("zxid", zxid_text(line.txn.zxid))
-      .set_text_or_null("session", line.txn.session == 0 ? "" : session_text(line.txn.session))
-      .set_number("cxid", std::int64_t{line.txn.cxid})
-      .set_text("op", name_of(txn_event_names, line.event))
-      .set_text_or_null("path", line.path)
-      .set("multi", line.part > 0 ? Json(line.part) : Json());
-  if (line.reason) json.set_text("reason", name_of(reason_names, *line.reason));
-  if (line.event == TxnEvent::Error) json.set("code", code_name(line.txn.error));
-  if (line.event == TxnEvent::CreateSession) json.set("timeout", line.txn.timeout);
-  if (op) add_change(json, *op);
-  json.end();
-  text.pop_back();
-  return text;
-}
-void TransactionText::add_change(JsonLine& json, const TxnOperation& op) const {
-  if (op.creates()) json.set_text("kind", op.type == TxnType::CreateTtl ? "ttl" : kind_text(op));
-  if (op.type == TxnType::CreateTtl) json.set_number("ttl", op.ttl);
-  if (op.sets() || op.type == TxnType::SetAcl || op.type == TxnType::Check)
-    json.set_number("version", std::int64_t{op.version});
-  if (op.creates() || op.sets()) {
-    json.set_number("dataLength", static_cast<std::int64_t>(op.data ? op.data->size() : 0));
-    if (data_) json.set_text("data", op.data);
-  }
-  if (!op.acl.empty()) json.set("acl", acl_json(decoded_acl(op.acl)));
+  if (format == Format::Json) return json_text(line, data);
+  return format == Format::Plain ? plain_text(line, data) : people_text(*this, line);
 }
 
 }  // namespace zksh

@@ -1,7 +1,6 @@
 // Logged transactions: selects them, formats them as lines, and counts who writes most.
 #pragma once
 
-#include "base/json.h"
 #include "txnlog/moment.h"
 #include "txnlog/transaction.h"
 
@@ -32,8 +31,11 @@ enum class TxnEvent {
   Unknown
 };
 
-/// The criteria; an empty one selects all.
-struct TransactionCriteria {
+/// Parses names of events, separated by commas. Throws ValueError, naming `what`.
+std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what);
+
+/// Which transactions, and which parts of them; an empty criterion selects all.
+struct TransactionFilter {
   Moment from{};
   Moment to{};
   std::optional<std::int64_t> session{};
@@ -41,13 +43,6 @@ struct TransactionCriteria {
   bool recursive = false;            ///< also what is below the paths
   std::set<TxnEvent> events{};       ///< empty: all but errors
   bool errors = false;
-};
-/// Parses names of events, separated by commas. Throws ValueError, naming `what`.
-std::set<TxnEvent> parse_txn_events(std::string_view text, std::string_view what);
-
-class TransactionFilter {
- public:
-  explicit TransactionFilter(TransactionCriteria criteria) : criteria_(std::move(criteria)) {}
 
   bool is_before(const LoggedTransaction& txn) const;
   bool is_after(const LoggedTransaction& txn) const;
@@ -55,21 +50,11 @@ class TransactionFilter {
   bool is_done(const LoggedTransaction& txn) const;
   bool has_event(TxnEvent event) const;
   /// Whether it selects all events, errors or not.
-  bool has_all_events() const { return criteria_.events.empty(); }
+  bool has_all_events() const { return events.empty(); }
   bool has_path(std::string_view path) const;
   /// Whether events that are about no node are selected.
-  bool has_none() const { return criteria_.paths.empty(); }
-  bool has_session(std::int64_t session) const {
-    return !criteria_.session || session == *criteria_.session;
-  }
-  const Moment& from() const { return criteria_.from; }
-  /// The same filter without a beginning.
-  TransactionFilter since_ever() const;
-
- private:
-  bool matches(const std::string& pattern, std::string_view path) const;
-
-  TransactionCriteria criteria_;
+  bool has_none() const { return paths.empty(); }
+  bool has_session(std::int64_t id) const { return !session || id == *session; }
 };
 
 class TransactionTally {
@@ -123,27 +108,14 @@ void visit_lines(const LoggedTransaction& txn, const std::vector<std::string>& e
                  const TransactionFilter& filter,
                  const std::function<void(const TransactionLine& line)>& visit);
 
-/// The text of a line, without its newline. The help of `txns` describes the fields.
-class TransactionText {
- public:
+struct TransactionText {
   enum class Format { People, Plain, Json };
+  Format format;
+  bool data;   ///< with the values
+  bool ascii;  ///< no characters beyond ASCII
 
-  /// `data`: with the values. `ascii`: no characters beyond ASCII.
-  TransactionText(Format format, bool data, bool ascii)
-      : format_(format), data_(data), ascii_(ascii) {}
-
+  /// The text of a line, without its newline. The help of `txns` describes the fields.
   std::string text(const TransactionLine& line) const;
-
- private:
-  std::string detail(const TransactionLine& line) const;
-  std::string people(const TransactionLine& line) const;
-  std::string plain(const TransactionLine& line) const;
-  std::string json(const TransactionLine& line) const;
-  void add_change(JsonLine& json, const TxnOperation& op) const;
-
-  Format format_;
-  bool data_;
-  bool ascii_;
 };
 
 }  // namespace zksh

@@ -187,7 +187,12 @@ void TreeApply::set_all_limits() {
   std::optional<QuotaPlace> place;
   if (!limits_.empty() && !plan_.rehearse) place.emplace(client_, stop_);
   for (const auto& [path, limits] : limits_) {
-    if (place) set_limits(*place, path, limits, stop_);
+    QuotaText quota;
+    for (std::size_t i = 0; i < limits.size(); ++i) quota.set(limit_keys.at(i), limits.at(i));
+    if (place && limits == no_limits)
+      remove_quota(*place, path, stop_);
+    else if (place)
+      write_quota(*place, path, quota, stop_);
     ++counts_.quotas;
     const auto text = limits_text(limits);
     plan_.on_write(

@@ -52,12 +52,10 @@ class TreeApply {
   struct Plan {
     std::string top{};  ///< an absolute path
     bool prune = false;
-    bool rehearse = false;  ///< send nothing, only report the writes
-    bool parents_made =
-        false;           ///< the parents of `top` have just been created, perhaps in a rehearsal
-    bool quotas = true;  ///< false: the records have none, and existing ones stay
-    bool sealing =
-        false;  ///< write ACLs that nobody could change any more; else leave the nodes out
+    bool rehearse = false;      ///< send nothing, only report the writes
+    bool parents_made = false;  ///< those of `top` were just created, perhaps in a rehearsal
+    bool quotas = true;         ///< false: the records have none, and existing ones stay
+    bool sealing = false;       ///< write ACLs that nobody could change; else leave the nodes out
     WorkLimits limits{};
     /// Called for each write once the server has confirmed it; in a rehearsal, at once.
     std::function<void(const WriteDescription&)> on_write{};
@@ -65,8 +63,7 @@ class TreeApply {
     std::function<void(const std::string& sentence)> conflict{};
     /// Called from time to time with the number of nodes read.
     std::function<void(std::size_t)> reached = [](std::size_t) {};
-    SequenceCounters* counters =
-        nullptr;  ///< notes every node of the text that is there at the end
+    SequenceCounters* counters = nullptr;  ///< notes the text's nodes that are there at the end
   };
 
   /// `client` must outlive it.

@@ -13,10 +13,9 @@ namespace zksh {
 struct TreeStyle {
   bool ascii = false;  ///< use no box-drawing characters
   bool color = false;
-  bool counts = false;  ///< show how many children each node has
-  bool sizes = false;   ///< show the sizes of values
-  std::size_t depth =
-      0;  ///< nodes at this depth show their number of children instead of the children
+  bool counts = false;    ///< show how many children each node has
+  bool sizes = false;     ///< show the sizes of values
+  std::size_t depth = 0;  ///< nodes at this depth show the number of their children, not these
 };
 
 /// Draws nodes in the order of walk_tree.

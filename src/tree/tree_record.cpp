@@ -2,11 +2,11 @@
 #include "tree/tree_record.h"
 
 #include "node/quota.h"
+#include "txnlog/transaction.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace zksh {
 
@@ -14,18 +14,12 @@ const std::array<std::string_view, 4> limit_keys{
     QuotaText::count, QuotaText::bytes, QuotaText::count_hard_limit, QuotaText::byte_hard_limit};
 
 NodeLife life_of(const Stat& stat) {
-  constexpr std::uint64_t extended = 0xff;
-  constexpr unsigned extended_shift = 56;
-  constexpr unsigned feature_shift = 40;
-  constexpr std::uint64_t feature_mask = 0xffff;
-  constexpr std::uint64_t value_mask = (std::uint64_t{1} << feature_shift) - 1;
-  const auto owner = static_cast<std::uint64_t>(stat.ephemeral_owner);
+  constexpr std::int64_t ttl_mask = 0xffffffffff;
+  const auto owner = stat.ephemeral_owner;
   if (owner == 0) return {.certain = false};
-  if (stat.ephemeral_owner == std::numeric_limits<std::int64_t>::min())
-    return {.kind = NodeKind::Container};
-  if (owner >> extended_shift == extended && (owner >> feature_shift & feature_mask) == 0)
-    return {.kind = NodeKind::Ttl, .ttl = static_cast<std::int64_t>(owner & value_mask)};
-  return {.kind = NodeKind::Ephemeral};
+  if (owner == container_owner) return {.kind = NodeKind::Container};
+  if (is_session_owner(owner)) return {.kind = NodeKind::Ephemeral};
+  return {.kind = NodeKind::Ttl, .ttl = owner & ttl_mask};
 }
 
 bool agree(const NodeLife& life, const NodeLife& other) {

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/number.h"
-#include "txnlog/agreed_history.h"
 #include "txnlog/log_file.h"
+#include "txnlog/replay.h"
 #include "txnlog/snapshot.h"
 #include "txnlog/transaction.h"
 
@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <set>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -40,32 +40,19 @@ std::optional<std::int64_t> zxid_in(std::string_view name, std::string_view begi
   return zxid_for_servers(name, beginning);
 }
 
-void sort_files(std::vector<DataFiles::File>& files) {
-  std::ranges::sort(files, [](const auto& a, const auto& b) {
-    return std::pair(a.zxid, std::string_view(a.path)) <
-           std::pair(b.zxid, std::string_view(b.path));
-  });
-}
-
 constexpr std::string_view log_name = "log.";
 constexpr std::string_view snapshot_name = "snapshot.";
 
-/// A directory that looks like a server's dataDir or dataLogDir.
-struct Candidate {
-  std::string path{};
-  bool logs = false;
-  bool snapshots = false;
-};
-
-/// Those in a directory.
-std::vector<Candidate> candidates_in(const fs::path& directory) {
-  std::vector<Candidate> found;
+/// What is in a directory and looks like a server's dataDir or dataLogDir; epochs are not looked
+/// at.
+std::vector<DataFiles::Directory> candidates_in(const fs::path& directory) {
+  std::vector<DataFiles::Directory> found;
   std::error_code problem;
   for (fs::directory_iterator entries(directory, problem);
        !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
     std::error_code gone;
     if (!fs::is_directory(entries->path() / "version-2", gone)) continue;
-    Candidate candidate{.path = entries->path().string()};
+    DataFiles::Directory candidate{.path = entries->path().string()};
     for (fs::directory_iterator files(entries->path() / "version-2", gone);
          !gone && files != fs::directory_iterator(); files.increment(gone)) {
       const auto name = files->path().filename().string();
@@ -74,7 +61,7 @@ std::vector<Candidate> candidates_in(const fs::path& directory) {
     }
     found.push_back(std::move(candidate));
   }
-  std::ranges::sort(found, {}, &Candidate::path);
+  std::ranges::sort(found, {}, &DataFiles::Directory::path);
   return found;
 }
 
@@ -103,6 +90,140 @@ std::string advice_below(const std::vector<std::string>& places) {
       here_text(found));
 }
 
+using Ends = std::map<std::int64_t, std::int64_t>;
+
+/// Stands for the last transaction of an epoch that had none.
+constexpr std::int64_t none_of(std::int64_t epoch) { return epoch << 32; }
+
+/// Finds the last transaction of each epoch after which servers went on with a later one, by epoch.
+/// Only for logs of several servers: a leader that was cut off may have written more, which the
+/// others, who elected another, do not have. Where servers differ, takes the end whose tree has the
+/// digest that the later epoch begins with; else, the end that most of them have.
+class Histories {
+ public:
+  Histories(const DataFiles& files, const std::stop_token& stop) : files_(files), stop_(stop) {
+    for (const auto& file : files.logs()) servers_[file.directory()].push_back(&file);
+  }
+
+  Ends ends() {
+    if (servers_.size() < 2) return {};
+    for (const auto& [directory, logs] : servers_) read(directory, logs);
+    for (const auto& step : steps_) {
+      const auto epoch = epoch_of(step.last);
+      claim(epoch, step.last, step);
+      for (auto other = epochs_.upper_bound(epoch); *other < epoch_of(step.next); ++other)
+        claim(*other, none_of(*other), step);
+    }
+    Ends ends;
+    for (const auto& [epoch, claims] : claims_)
+      if (const auto end = chosen(claims, ends)) ends[epoch] = *end;
+    return ends;
+  }
+
+ private:
+  /// From the last transaction of an epoch to the first of a later one, in a server's files.
+  struct Step {
+    std::int64_t last = 0;
+    std::int64_t next = 0;
+    bool sure = false;  ///< it wrote both
+  };
+  /// What servers say of the end of an epoch.
+  struct Claims {
+    std::map<std::int64_t, int> votes{};  ///< by the last transaction
+    std::int64_t next = INT64_MAX;        ///< the first of a later epoch
+  };
+
+  /// A server that was sent a snapshot in place of transactions is not sure of those before it.
+  void read(const std::string& directory, const std::vector<const DataFiles::File*>& logs) {
+    std::int64_t last = 0;
+    const auto snapshot_before = [&](std::int64_t next) {
+      std::int64_t zxid = 0;
+      for (const auto& file : files_.snapshots())
+        if (file.zxid < next && epoch_of(file.zxid) < epoch_of(next) &&
+            file.directory() == directory)
+          zxid = file.zxid;
+      return zxid;
+    };
+    for (const auto* file : logs) {
+      LogFile log(file->path, {});
+      while (const auto record = log.next()) {
+        if (stop_.stop_requested()) throw Cancelled();
+        const auto zxid = zxid_of(record->body);
+        if (begins_epoch_after(zxid, last)) {
+          const auto held = snapshot_before(zxid);
+          const bool lacks_more = held > last && counter_of(held) > 0;
+          if (last != 0 || lacks_more)
+            steps_.push_back({lacks_more ? held : last, zxid, !lacks_more});
+        }
+        note_digest(record->body, zxid);
+        last = std::max(last, zxid);
+      }
+    }
+  }
+
+  void note_digest(std::string_view body, std::int64_t zxid) {
+    constexpr std::int64_t most_tried = 100;
+    const auto epoch = epoch_of(zxid);
+    epochs_.insert(epoch);
+    LoggedTransaction txn;
+    if (counter_of(zxid) <= most_tried && !first_digests_.contains(epoch) &&
+        parse_transaction(body, txn) && txn.digest)
+      first_digests_[epoch] = zxid;
+  }
+
+  void claim(std::int64_t epoch, std::int64_t last, const Step& step) {
+    auto& claims = claims_[epoch];
+    claims.votes[last] += step.sure ? 1 : 0;
+    claims.next = std::min(claims.next, step.next);
+  }
+
+  /// nullopt: it cannot be told.
+  std::optional<std::int64_t> chosen(const Claims& claims, const Ends& before) const {
+    const auto& votes = claims.votes;
+    if (votes.size() == 1 && votes.begin()->second > 0) return votes.begin()->first;
+    std::optional<std::int64_t> by_digest;
+    std::optional<std::int64_t> by_votes;
+    for (const auto& [last, count] : votes) {
+      const bool proved = is_right(last, claims.next, before);
+      if (proved && (!by_digest || count >= votes.at(*by_digest))) by_digest = last;
+      if (count > 0 && (!by_votes || count >= votes.at(*by_votes))) by_votes = last;
+    }
+    return by_digest ? by_digest : by_votes;
+  }
+
+  /// Whether the first digest of the next epoch is that of the tree if this epoch ended with
+  /// `last`.
+  bool is_right(std::int64_t last, std::int64_t next, Ends ends) const {
+    const auto proof = first_digests_.find(epoch_of(next));
+    if (proof == first_digests_.end()) return false;
+    ends[epoch_of(last)] = last;
+    for (auto between = epochs_.upper_bound(epoch_of(last)); *between < epoch_of(next); ++between)
+      ends[*between] = none_of(*between);
+    std::optional<std::uint64_t> digest;
+    try {
+      const auto past = replay(files_.that_end(std::move(ends), last),
+                               {.until = proof->second,
+                                .stop = stop_,
+                                .applied = [&](const LoggedTransaction& txn, std::string_view) {
+                                  digest = txn.digest;
+                                }});
+      return digest && past.tree.has_digest(*digest);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error&) {
+      return false;  // what it needs is missing
+    }
+  }
+
+  const DataFiles& files_;
+  const std::stop_token& stop_;
+  std::map<std::string, std::vector<const DataFiles::File*>> servers_{};  ///< by directory
+  std::vector<Step> steps_{};
+  std::set<std::int64_t> epochs_{};
+  Ends first_digests_{};  ///< of each epoch, the first transaction with one
+  std::map<std::int64_t, Claims> claims_{};
+};
+
 }  // namespace
 
 DataFiles::DataFiles(std::vector<std::string> places, std::stop_token stop)
@@ -120,7 +241,7 @@ DataFiles::DataFiles(std::vector<std::string> places, std::stop_token stop)
 }
 
 bool DataFiles::was_agreed(std::int64_t zxid) const {
-  if (!agreed_) agreed_ = agreed_ends(*this, stop_);
+  if (!agreed_) agreed_ = Histories(*this, stop_).ends();
   const auto end = agreed_->find(epoch_of(zxid));
   return end == agreed_->end() || zxid <= end->second;
 }
@@ -185,8 +306,8 @@ void DataFiles::scan() {
     add_directory(place);
     if (fs::is_directory(place + "/version-2", problem)) add_directory(place + "/version-2");
   }
-  sort_files(logs_);
-  sort_files(snapshots_);
+  std::ranges::sort(logs_);
+  std::ranges::sort(snapshots_);
 }
 
 void DataFiles::add_directory(const std::string& directory) {
@@ -217,7 +338,7 @@ void DataFiles::add_directory(const std::string& directory) {
          {std::pair(log_name, &logs_), std::pair(snapshot_name, &snapshots_)}) {
       if (!name.starts_with(beginning)) continue;
       if (const auto zxid = zxid_in(name, beginning))
-        files->push_back({path, *zxid});
+        files->push_back({*zxid, path});
       else
         misnamed_.push_back({path, zxid_for_servers(name, beginning), beginning == log_name});
     }
@@ -236,7 +357,7 @@ void DataFiles::add_unusable(const std::string& path, const std::string& problem
   const auto name = fs::path(path).filename().string();
   for (const auto beginning : {log_name, snapshot_name})
     if (const auto zxid = name.starts_with(beginning) ? zxid_in(name, beginning) : std::nullopt)
-      unusable_.push_back({{path, *zxid}, beginning == log_name, problem});
+      unusable_.push_back({{*zxid, path}, beginning == log_name, problem});
 }
 
 /// A file may have any name, if it holds what it should.
@@ -249,7 +370,7 @@ void DataFiles::add_file(const std::string& path) {
     if (!zxid)
       throw ValueError(fmt::format(
           "{} is a snapshot, but its name, which is not snapshot.HEX, does not say of what", path));
-    snapshots_.push_back({path, *zxid});
+    snapshots_.push_back({*zxid, path});
     return;
   }
   std::optional<Flaw::Kind> flaw;
@@ -259,7 +380,7 @@ void DataFiles::add_file(const std::string& path) {
   if (flaw == Flaw::Kind::NotALog)
     throw ValueError(
         fmt::format("{} is neither a transaction log nor a snapshot of ZooKeeper", path));
-  logs_.push_back({path, first ? zxid_of(first->body) : 0});
+  logs_.push_back({first ? zxid_of(first->body) : 0, path});
 }
 
 }  // namespace zksh

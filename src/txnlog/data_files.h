@@ -1,7 +1,9 @@
 // DataFiles: the transaction logs and snapshots in the places that a user names.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -14,8 +16,11 @@ namespace zksh {
 class DataFiles {
  public:
   struct File {
-    std::string path;
     std::int64_t zxid = 0;  ///< of a log's first transaction, or a snapshot's last
+    std::string path{};
+
+    std::string directory() const { return std::filesystem::path(path).parent_path(); }
+    auto operator<=>(const File&) const = default;
   };
 
   /// Each place is a directory or a file. Throws ValueError if one does not exist or cannot be
@@ -90,7 +95,7 @@ class DataFiles {
   std::vector<Unusable> unusable_{};
   std::vector<Epochs> epochs_{};
   std::vector<Directory> directories_{};
-  /// See agreed_ends.
+  /// The last transactions of epochs that were agreed on, by epoch.
   mutable std::optional<std::map<std::int64_t, std::int64_t>> agreed_{};
 };
 

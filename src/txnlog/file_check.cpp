@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace zksh {
@@ -27,17 +27,19 @@ constexpr std::string_view other_member =
     "stop the server, remove its version-2 directory, and let it take the data of another member; "
     "a standalone server needs a backup";
 
-/// How a version of servers reads files, and what it would do with these.
+constexpr std::int64_t max_buffer = 0xfffff;  // the default jute.maxbuffer
+
+/// How a version of servers reads files, 3.8 unless it says otherwise, and what it would do with
+/// these.
 struct Release {
   std::string_view name;
-  /// BinaryInputArchive.checkLength, with the default jute.maxbuffer, 0xfffff.
-  std::int64_t longest;
-  bool needs_snapshot;     ///< exits if there are logs but no snapshot
-  bool removes_empty_log;  ///< if the last log has no bytes
-  bool reads_endings;      ///< takes log.5.old for log.5, and packed snapshots
-  bool wants_acls;         ///< of each node that is changed (CVE-2024-23944)
-  bool reads_digest;       ///< after a snapshot's nodes, unless it is told not to
-  bool wants_slash;        ///< in the paths of quotas: quota_words
+  std::int64_t longest = 2 * max_buffer;  ///< BinaryInputArchive.checkLength
+  bool needs_snapshot = true;             ///< exits if there are logs but no snapshot
+  bool removes_empty_log = false;         ///< if the last log has no bytes
+  bool reads_endings = true;              ///< takes log.5.old for log.5, and packed snapshots
+  bool wants_acls = true;                 ///< of each node that is changed (CVE-2024-23944)
+  bool reads_digest = true;               ///< after a snapshot's nodes, unless it is told not to
+  bool wants_slash = false;               ///< in the paths of quotas: quota_words
   bool starts = true;
   std::optional<std::int64_t> base{};  ///< the zxid of the snapshot that it loads
 };
@@ -204,11 +206,10 @@ class Checker {
          .harmless = harmless});
   }
 
-  /// "servers of 3.4 and 3.8 do not start"; empty for none.
-  static std::string servers(const std::vector<std::string_view>& names, std::string_view what) {
-    if (names.empty()) return {};
-    if (names.size() == std::tuple_size_v<Releases>) return fmt::format("servers {}", what);
-    return fmt::format("servers of {} {}", fmt::join(names, " and "), what);
+  /// "servers of 3.4 and 3.8 do not start".
+  static std::string no_start(const std::vector<std::string_view>& names) {
+    if (names.size() == std::tuple_size_v<Releases>) return "servers do not start";
+    return fmt::format("servers of {} do not start", fmt::join(names, " and "));
   }
 
   /// Whether a server opens a log: all that may have what follows its snapshot.
@@ -334,7 +335,7 @@ class Checker {
       }
     }
     if (base_) result_.zxid = base_->zxid;
-    if (!base_) tree_ = PastTree(true);
+    if (!base_) tree_ = {};
     check_bases(tried > 0);
     check_quota();
   }
@@ -353,7 +354,7 @@ class Checker {
     if (!refuse.empty())
       add(*base_,
           fmt::format("it has {}: {} (\"IllegalArgumentException: Invalid path\")", path,
-                      servers(refuse, "do not start")),
+                      no_start(refuse)),
           before_quota(node->stat.czxid));
   }
 
@@ -438,7 +439,7 @@ class Checker {
     }
     if (first) {
       tree_.load_first();
-      base_ = DataFiles::File{.path = "the first tree", .zxid = files_.logs().front().zxid - 1};
+      base_ = DataFiles::File{.zxid = files_.logs().front().zxid - 1, .path = "the first tree"};
     }
     const bool begin_empty = std::ranges::any_of(
         releases_, [&](const Release& one) { return one.starts && !one.base && is_judged(one); });
@@ -634,8 +635,7 @@ class Checker {
            .offset = reader.offset(),
            .from = txn.zxid,
            .to = txn.zxid,
-           .problem =
-               fmt::format("{}: {} (\"{}\")", problem, servers(refuse, "do not start"), words),
+           .problem = fmt::format("{}: {} (\"{}\")", problem, no_start(refuse), words),
            .remedy = remedy});
     };
     const auto require_acl = [&](std::string_view path) {
@@ -762,7 +762,7 @@ class Checker {
       if (verdict.effect == Effect::Exit) release.starts = false;
       if (verdict.effect > worst.effect) worst = std::move(verdict);
     }
-    if (worst.effect == Effect::Stop) stopped_[flaw.file] = flaw.offset;
+    if (worst.effect == Effect::Stop) stopped_.insert(flaw.file);
     return worst;
   }
 
@@ -931,8 +931,7 @@ class Checker {
         same->versions.push_back(release.name);
       }
       for (auto& fault : faults) {
-        if (fault.versions.size() < judged)
-          fault.problem += ": " + servers(fault.versions, "do not start");
+        if (fault.versions.size() < judged) fault.problem += ": " + no_start(fault.versions);
         add({.file = epochs.directory, .problem = fault.problem, .remedy = fault.remedy});
       }
     }
@@ -941,58 +940,39 @@ class Checker {
   /// The last zxid in the files beside an epoch, or in all files if they are of one server.
   std::int64_t last_zxid_of(const std::string& directory) const {
     if (files_.epochs().size() == 1) return result_.zxid;
-    const auto within = [&](const DataFiles::File& file) {
-      return file.path.substr(0, file.path.rfind('/')) == directory;
-    };
     std::int64_t zxid = 0;
     for (const auto& file : files_.snapshots())
-      if (within(file)) zxid = std::max(zxid, file.zxid);
+      if (file.directory() == directory) zxid = std::max(zxid, file.zxid);
     const DataFiles::File* last = nullptr;
     for (const auto& file : files_.logs())
-      if (within(file)) last = &file;
+      if (file.directory() == directory) last = &file;
     return std::max(zxid, last ? readable_after(last->path, 0).to : 0);
   }
 
   static constexpr std::uint64_t log_header_size = 16;
-  static constexpr std::int64_t max_buffer = 0xfffff;
 
   const DataFiles& files_;
   const FileCheckPlan& plan_;
   Releases releases_{{{.name = "3.4",
                        .longest = max_buffer + 1024,
                        .needs_snapshot = false,
-                       .removes_empty_log = false,
                        .reads_endings = false,
                        .wants_acls = false,
                        .reads_digest = false,
                        .wants_slash = true},
-                      {.name = "3.8",
-                       .longest = 2 * max_buffer,
-                       .needs_snapshot = true,
-                       .removes_empty_log = false,
-                       .reads_endings = true,
-                       .wants_acls = true,
-                       .reads_digest = true,
-                       .wants_slash = false},
-                      {.name = "3.9",
-                       .longest = 2 * max_buffer,
-                       .needs_snapshot = true,
-                       .removes_empty_log = true,
-                       .reads_endings = true,
-                       .wants_acls = true,
-                       .reads_digest = true,
-                       .wants_slash = false}}};
+                      {.name = "3.8"},
+                      {.name = "3.9", .removes_empty_log = true}}};
   FileCheckResult result_{};
-  PastTree tree_{true};
+  PastTree tree_{};
   std::optional<DataFiles::File> base_{};
   SnapshotEnd end_{};
   std::string last_file_{};
   std::vector<Flaw> flaws_{};  ///< since the last transaction
   std::int64_t last_read_ = 0;
-  std::map<std::string, std::uint64_t, std::less<>> stopped_{};  ///< where servers stop reading
-  std::int64_t long_snapshot_ = 0;  ///< the longest value of the newest, if it is too long
-  bool without_digest_ = false;     ///< the newest has a last zxid, but no digest
-  Finding long_record_{};           ///< the longest that is too long; `to` is its length
+  std::set<std::string> stopped_{};  ///< where servers stop reading
+  std::int64_t long_snapshot_ = 0;   ///< the longest value of the newest, if it is too long
+  bool without_digest_ = false;      ///< the newest has a last zxid, but no digest
+  Finding long_record_{};            ///< the longest that is too long; `to` is its length
   std::size_t long_count_ = 0;
   bool newer_ = false;    ///< there is what servers to 3.4 do not write
   bool covered_ = false;  ///< a log was read that servers would read

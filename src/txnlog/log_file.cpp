@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/jute.h"
+#include "base/named_values.h"
 #include "base/number.h"
 #include "base/zlib.h"
 #include "txnlog/transaction.h"
@@ -37,50 +38,33 @@ std::string zxids(const Flaw& flaw) {
   return fmt::format(", between {} and {}", zxid_text(flaw.after), zxid_text(flaw.before));
 }
 
+constexpr NamedValues<Kind, 18> flaw_clauses{{
+    {"a wrong checksum", Kind::Checksum},
+    {"a record without its end mark", Kind::NoEndMark},
+    {"a record with an impossible length", Kind::BadLength},
+    {"zeros before more data", Kind::AfterEnd},
+    {"a record whose contents are malformed", Kind::Malformed},
+    {"a record whose contents are incomplete", Kind::Incomplete},
+    {"a multi with a part that is malformed or unknown", Kind::BadPart},
+    {"a transaction of an unknown type", Kind::UnknownType},
+    {"the last record is incomplete", Kind::Torn},
+    {"the file is cut off within a record, so it is a truncated copy", Kind::CutOff},
+    {"the file is empty", Kind::Empty},
+    {"the header is damaged", Kind::BadHeader},
+    {"a transaction out of order", Kind::Unordered},
+    {"a transaction that is written more than once", Kind::Repeated},
+    {"transactions are missing", Kind::Gap},
+    {"never agreed on: the other servers went on in a new epoch without it", Kind::NotAgreed},
+    {"it is packed, and must be unpacked with gunzip first", Kind::Packed},
+    {"this is not a transaction log", Kind::NotALog},
+}};
+
 std::string what_is_wrong(const Flaw& flaw) {
-  switch (flaw.kind) {
-    case Kind::Checksum:
-      return "a wrong checksum";
-    case Kind::NoEndMark:
-      return "a record without its end mark";
-    case Kind::BadLength:
-      return "a record with an impossible length";
-    case Kind::AfterEnd:
-      return "zeros before more data";
-    case Kind::Malformed:
-      return "a record whose contents are malformed";
-    case Kind::Incomplete:
-      return "a record whose contents are incomplete";
-    case Kind::BadPart:
-      return "a multi with a part that is malformed or unknown";
-    case Kind::TooLong:
-      return fmt::format("a record longer than {} MiB", LogFile::longest_record >> 20U);
-    case Kind::UnknownType:
-      return "a transaction of an unknown type";
-    case Kind::Torn:
-      return "the last record is incomplete";
-    case Kind::CutOff:
-      return "the file is cut off within a record, so it is a truncated copy";
-    case Kind::Empty:
-      return "the file is empty";
-    case Kind::NoHeader:
-      return flaw.length == 0 ? "the file ends within its header" : "the file has only zeros";
-    case Kind::BadHeader:
-      return "the header is damaged";
-    case Kind::Unordered:
-      return "a transaction out of order";
-    case Kind::Repeated:
-      return "a transaction that is written more than once";
-    case Kind::Gap:
-      return "transactions are missing";
-    case Kind::NotAgreed:
-      return "never agreed on: the other servers went on in a new epoch without it";
-    case Kind::Packed:
-      return "it is packed, and must be unpacked with gunzip first";
-    case Kind::NotALog:
-      return "this is not a transaction log";
-  }
-  return {};
+  if (flaw.kind == Kind::TooLong)
+    return fmt::format("a record longer than {} MiB", LogFile::longest_record >> 20U);
+  if (flaw.kind == Kind::NoHeader)
+    return flaw.length == 0 ? "the file ends within its header" : "the file has only zeros";
+  return std::string(name_of(flaw_clauses, flaw.kind));
 }
 
 }  // namespace

@@ -78,8 +78,6 @@ class LogFile {
   const std::string& path() const { return path_; }
   /// Where the next record is expected.
   std::uint64_t offset() const { return at_; }
-  std::uint64_t size() const { return size_; }
-  std::int64_t last_zxid() const { return last_zxid_; }
 
  private:
   /// What stands at an offset.

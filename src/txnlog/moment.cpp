@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/regex.h"
 #include "base/time.h"
 #include "txnlog/transaction.h"
 
@@ -20,48 +21,23 @@ namespace {
 constexpr int first_year = 1900;
 constexpr std::int64_t a_second = 1000;
 
-/// Removes a number of `digits` digits, and before it one of `marks`, if there are any; nullopt if
-/// they are not there.
-std::optional<int> take_number(std::string_view& text, std::size_t digits, std::string_view marks) {
-  if (!marks.empty()) {
-    if (text.empty() || marks.find(text.front()) == std::string_view::npos) return std::nullopt;
-    text.remove_prefix(1);
-  }
-  const auto number = number_in<int>(text.substr(0, digits));
-  if (!number || *number < 0 || text.size() < digits) return std::nullopt;
-  text.remove_prefix(digits);
-  return number;
-}
-
-/// When a wall clock here shows a time, in seconds since 1970: once, or twice or never where
-/// clocks are put back or forward. `shown` is what it shows, as if it were UTC. If never, both
-/// readings: by the clock before and by the clock after.
-struct LocalTimes {
-  std::vector<std::time_t> times{};
-  bool exists = true;
-};
-
-LocalTimes local_times(std::time_t shown) {
+/// When a wall clock here shows a time, in seconds since 1970. `shown` is what it shows, as if it
+/// were UTC. Throws ValueError if it shows it twice or never, as clocks are put back or forward.
+std::time_t local_time(std::time_t shown, std::string_view text, std::string_view what) {
   constexpr std::time_t a_day = 86400;
-  std::set<std::time_t> readings;
+  std::set<std::time_t> readings;  // by the clock before and by the clock after
   std::vector<std::time_t> times;
   for (const auto near : {shown - a_day, shown + a_day}) {
     std::tm local{};
-    if (!localtime_r(&near, &local)) continue;
-    readings.insert(shown - local.tm_gmtoff);
+    if (localtime_r(&near, &local)) readings.insert(shown - local.tm_gmtoff);
   }
   for (const auto time : readings) {
     std::tm local{};
     if (localtime_r(&time, &local) && timegm(&local) == shown) times.push_back(time);
   }
-  if (!times.empty()) return {.times = times};
-  return {.times = {readings.begin(), readings.end()}, .exists = false};
-}
-
-/// Throws ValueError if the clocks here show it twice, or never.
-std::time_t local_time(std::time_t shown, std::string_view text, std::string_view what) {
-  const auto [times, exists] = local_times(shown);
-  if (exists && times.size() == 1) return times.front();
+  if (times.size() == 1) return times.front();
+  const bool exists = !times.empty();
+  if (!exists) times.assign(readings.begin(), readings.end());
   const auto utc = [](std::time_t time) {
     std::tm parts{};
     gmtime_r(&time, &parts);
@@ -83,36 +59,27 @@ std::time_t local_time(std::time_t shown, std::string_view text, std::string_vie
 }
 
 std::optional<std::int64_t> calendar_time(std::string_view whole, std::string_view what) {
-  auto text = whole;
-  const bool utc = text.ends_with('Z');
-  if (utc) text.remove_suffix(1);
-  const auto year = take_number(text, 4, "");
-  const auto month = take_number(text, 2, "-");
-  const auto day = take_number(text, 2, "-");
-  if (!year || !month || !day || *month < 1 || *month > 12 || *day < 1 || *day > 31)
-    return std::nullopt;
+  const Regex form(R"(\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{3})?)?)?Z?)", what);
+  if (!form.matches_whole(whole)) return std::nullopt;
+  const auto text = whole.substr(0, whole.find('Z'));
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return at < text.size() ? number_in<int>(text.substr(at, digits)).value_or(0) : 0;
+  };
+  const int day = number(8, 2);
   std::tm time{};
-  time.tm_year = *year - first_year;
-  time.tm_mon = *month - 1;
-  time.tm_mday = *day;
-  int milliseconds = 0;
-  if (!text.empty()) {
-    const auto hour = take_number(text, 2, " T");
-    const auto minute = take_number(text, 2, ":");
-    const auto second = text.empty() ? std::optional(0) : take_number(text, 2, ":");
-    const auto rest = text.empty() ? std::optional(0) : take_number(text, 3, ".");
-    if (!hour || !minute || !second || !rest || !text.empty() || *hour > 23 || *minute > 59 ||
-        *second > 60)
-      return std::nullopt;
-    time.tm_hour = *hour;
-    time.tm_min = *minute;
-    time.tm_sec = *second;
-    milliseconds = *rest;
-  }
+  time.tm_year = number(0, 4) - first_year;
+  time.tm_mon = number(5, 2) - 1;
+  time.tm_mday = day;
+  time.tm_hour = number(11, 2);
+  time.tm_min = number(14, 2);
+  time.tm_sec = number(17, 2);
+  if (time.tm_mon < 0 || time.tm_mon > 11 || day < 1 || day > 31 || time.tm_hour > 23 ||
+      time.tm_min > 59 || time.tm_sec > 60)
+    return std::nullopt;
   const auto shown = timegm(&time);
-  if (time.tm_mday != *day) return std::nullopt;  // February 30
-  const auto seconds = utc ? shown : local_time(shown, whole, what);
-  return static_cast<std::int64_t>(seconds) * a_second + milliseconds;
+  if (time.tm_mday != day) return std::nullopt;  // February 30
+  const auto seconds = text.size() < whole.size() ? shown : local_time(shown, whole, what);
+  return static_cast<std::int64_t>(seconds) * a_second + number(20, 3);
 }
 
 /// "yesterday 03:00" as "2026-11-25 03:00"; any other text as it is.

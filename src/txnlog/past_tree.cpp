@@ -78,47 +78,11 @@ std::int64_t owner_of(const LoggedTransaction& txn, const TxnOperation& op) {
   return op.ephemeral ? txn.session : 0;
 }
 
-}  // namespace
-
-void EphemeralOwners::add(std::int64_t session, std::string path) {
-  paths_[session].insert(path);
-  owners_[std::move(path)] = session;
-}
-
-void EphemeralOwners::remove(std::string_view path) {
-  if (owners_.empty()) return;
-  const auto owner = owners_.find(std::string(path));
-  if (owner == owners_.end()) return;
-  const auto session = paths_.find(owner->second);
-  session->second.erase(owner->first);
-  if (session->second.empty()) paths_.erase(session);
-  owners_.erase(owner);
-}
-
-std::vector<std::string> EphemeralOwners::end(std::int64_t session) {
-  const auto found = paths_.find(session);
-  if (found == paths_.end()) return {};
-  std::vector<std::string> paths(found->second.begin(), found->second.end());
-  paths_.erase(found);
-  for (const auto& path : paths) owners_.erase(path);
-  return paths;
-}
-
-void EphemeralOwners::follow(const LoggedTransaction& txn) {
-  for (const auto& op : txn.operations) {
-    if (op.deletes()) remove(op.path);
-    if (op.ephemeral) add(txn.session, std::string(op.path));
-  }
-}
-
-namespace {
-
 /// Whether the server of a snapshot began another one before a zxid: it writes one at a time.
 bool was_followed(const DataFiles& files, const DataFiles::File& snapshot, std::int64_t zxid) {
-  const auto directory = snapshot.path.substr(0, snapshot.path.rfind('/') + 1);
   return std::ranges::any_of(files.snapshots(), [&](const DataFiles::File& other) {
     return other.zxid > snapshot.zxid && other.zxid < zxid &&
-           other.path.rfind('/') + 1 == directory.size() && other.path.starts_with(directory);
+           other.directory() == snapshot.directory();
   });
 }
 
@@ -176,6 +140,37 @@ EphemeralOwners ephemerals_before(const DataFiles& files, std::int64_t zxid,
 
 }  // namespace
 
+void EphemeralOwners::add(std::int64_t session, std::string path) {
+  paths_[session].insert(path);
+  owners_[std::move(path)] = session;
+}
+
+void EphemeralOwners::remove(std::string_view path) {
+  if (owners_.empty()) return;
+  const auto owner = owners_.find(std::string(path));
+  if (owner == owners_.end()) return;
+  const auto session = paths_.find(owner->second);
+  session->second.erase(owner->first);
+  if (session->second.empty()) paths_.erase(session);
+  owners_.erase(owner);
+}
+
+std::vector<std::string> EphemeralOwners::end(std::int64_t session) {
+  const auto found = paths_.find(session);
+  if (found == paths_.end()) return {};
+  std::vector<std::string> paths(found->second.begin(), found->second.end());
+  paths_.erase(found);
+  for (const auto& path : paths) owners_.erase(path);
+  return paths;
+}
+
+void EphemeralOwners::follow(const LoggedTransaction& txn) {
+  for (const auto& op : txn.operations) {
+    if (op.deletes()) remove(op.path);
+    if (op.ephemeral) add(txn.session, std::string(op.path));
+  }
+}
+
 std::vector<std::string> SessionEnds::ephemerals(const LoggedTransaction& txn) {
   const bool closes = txn.type == TxnType::CloseSession;
   if (closes && !txn.ephemerals && !owners_) owners_ = ephemerals_before(files_, txn.zxid, stop_);
@@ -227,13 +222,8 @@ const std::string* AclNumbers::find(std::int64_t number) const {
   return entry == entries_.end() ? nullptr : &entry->second.bytes;
 }
 
-PastTree::PastTree(bool digests) : sums_(digests ? charsets.size() : 0) {}
-
 SnapshotEnd PastTree::load(const std::string& snapshot, const std::stop_token& stop) {
-  nodes_.clear();
-  owners_ = {};
-  std::ranges::fill(sums_, 0);
-  acls_ = {};
+  *this = {};
   const SnapshotVisitor visitor{
       .acl = [&](std::int64_t id, std::string_view bytes) { acls_.list(id, bytes); },
       .node =
@@ -295,17 +285,13 @@ Acl PastTree::acl_of(const PastNode& node) const {
   return acl.empty() ? decoded_acl(anyone_acl) : acl;
 }
 
-bool PastTree::lists(const PastNode& parent, const PastNode& node) const {
-  return node.parent_serial == parent.serial;
-}
-
 /// Whether servers list the node, its parent, and so on.
 bool PastTree::is_listed(std::string_view path, const PastNode& node) const {
   const auto* one = &node;
   while (!path.empty()) {
     path = parent_of(path);
     const auto* const parent = find(path);
-    if (!parent || !lists(*parent, *one)) return false;
+    if (!parent || one->parent_serial != parent->serial) return false;
     one = parent;
   }
   return true;
@@ -313,11 +299,11 @@ bool PastTree::is_listed(std::string_view path, const PastNode& node) const {
 
 /// Adds the node's digest so many times, modulo 2^64.
 void PastTree::count(const std::string& path, const PastNode& node, std::uint64_t factor) {
-  if (sums_.empty() || path.starts_with("/zookeeper/")) return;
+  if (path.starts_with("/zookeeper/")) return;
   const auto digest = digest_of(path, node);
   const bool ascii = is_ascii(path);
   for (std::size_t i = 0; i < sums_.size(); ++i)
-    sums_[i] += factor * (ascii ? digest : digest_of(java_bytes(path, charsets.at(i)), node));
+    sums_.at(i) += factor * (ascii ? digest : digest_of(java_bytes(path, charsets.at(i)), node));
 }
 
 void PastTree::count_out(const std::string& path, const PastNode& node) {
@@ -358,7 +344,7 @@ void PastTree::create(const LoggedTransaction& txn, const TxnOperation& op) {
   const std::string parent_path = key_;
   const auto acl = acls_.use(op.acl);
   auto* const old = node_at(op.path);
-  const bool exists = old && lists(*parent, *old);
+  const bool exists = old && old->parent_serial == parent->serial;
   if (exists && !knows_acl(*old)) old->logged_acl = acl;
   if (exists && op.type != TxnType::Create) return;
   count_out(parent_path, *parent);

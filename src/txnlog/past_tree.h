@@ -5,6 +5,7 @@
 #include "txnlog/transaction.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -87,8 +88,8 @@ struct PastNode {
   std::optional<std::string> data{};
   std::int64_t acl = 0;         ///< its number in a server: PastTree::acl_of
   std::int64_t logged_acl = 0;  ///< what the log says, if a server does not know `acl`
-  StoredStat stat{};
-  std::uint64_t serial = 0;  ///< of this node, among all that were there
+  Stat stat{};                  ///< as SnapshotNode's
+  std::uint64_t serial = 0;     ///< of this node, among all that were there
   /// The parent's, when this one was created. A parent that is deleted first and created again does
   /// not list it, as in a server: that happens only before a fuzzy snapshot was complete.
   std::uint64_t parent_serial = 0;
@@ -98,8 +99,6 @@ struct PastNode {
 /// written while others go on; zksh-txnlog(5) says what that means. Keeps the whole tree in memory.
 class PastTree {
  public:
-  explicit PastTree(bool digests = false);
-
   /// Replaces the tree by a snapshot's. Throws as read_snapshot, and DamagedSnapshot if a node
   /// comes before its parent, as servers refuse it.
   SnapshotEnd load(const std::string& snapshot, const std::stop_token& stop);
@@ -110,7 +109,7 @@ class PastTree {
   /// but does not list yet.
   void learn_acls(const LoggedTransaction& txn);
 
-  /// Whether servers may log this digest, a sum over all nodes; only if digests were asked for.
+  /// Whether servers may log this digest, a sum over all nodes.
   /// Java up to 17 takes the bytes of a path in the charset of the locale: the sum may be that of
   /// UTF-8, ISO 8859-1 or ASCII.
   bool has_digest(std::uint64_t digest) const { return std::ranges::count(sums_, digest) > 0; }
@@ -128,7 +127,6 @@ class PastTree {
  private:
   using Nodes = std::unordered_map<std::string, PastNode>;
   PastNode* node_at(std::string_view path);
-  bool lists(const PastNode& parent, const PastNode& node) const;
   bool is_listed(std::string_view path, const PastNode& node) const;
   void count(const std::string& path, const PastNode& node, std::uint64_t factor);
   void count_out(const std::string& path, const PastNode& node);
@@ -137,8 +135,7 @@ class PastTree {
   void remove(std::string_view path, std::int64_t zxid);
   void set(const LoggedTransaction& txn, const TxnOperation& op);
 
-  /// A sum for each charset, or none.
-  std::vector<std::uint64_t> sums_;
+  std::array<std::uint64_t, 3> sums_{};  ///< for each charset
   Nodes nodes_{};
   EphemeralOwners owners_{};
   AclNumbers acls_{};

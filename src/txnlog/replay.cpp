@@ -25,7 +25,7 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
   for (const auto& file : files.newest_snapshots()) {
     if (file.zxid > plan.until) continue;
     try {
-      auto tree = PastTree(true);
+      PastTree tree;
       const auto end = tree.load(file.path, plan.stop);
       const auto complete = end.written_until(file.zxid);
       if (!was_agreed(files, file, end)) {
@@ -54,7 +54,7 @@ void load_snapshot(Replay& replay, const DataFiles& files, const ReplayPlan& pla
       plan.skipped("no snapshot can be read; the tree is replayed from the first transaction on");
     replay.tree.load_first();
     replay.first = true;
-    replay.snapshot = {.path = "the first tree", .zxid = files.logs().front().zxid - 1};
+    replay.snapshot = {.zxid = files.logs().front().zxid - 1, .path = "the first tree"};
     replay.end.digest_zxid = replay.snapshot.zxid;
     return;
   }
@@ -119,11 +119,7 @@ class PastFile {
     if (!file_)
       throw Error(fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
   }
-  /// The same, and keeps only the beginning.
-  void close_at(std::uint64_t size) {
-    close();
-    std::filesystem::resize_file(path_, size);
-  }
+  const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
@@ -188,7 +184,7 @@ bool begins_with_first(const DataFiles& files) {
 }
 
 Replay replay(const DataFiles& files, const ReplayPlan& plan) {
-  Replay replay{.tree = PastTree(true)};
+  Replay replay;
   load_snapshot(replay, files, plan);
   const auto start = replay.snapshot.zxid;
   replay.zxid = start;
@@ -294,7 +290,8 @@ Replay write_past_files(const DataFiles& files, std::int64_t until,
   PastFile snapshot(directory, "snapshot", past.snapshot.zxid);
   const auto end = read_snapshot(
       past.snapshot.path, {.copy = [&](std::string_view bytes) { snapshot.write(bytes); }}, stop);
-  snapshot.close_at(end.whole);
+  snapshot.close();
+  std::filesystem::resize_file(snapshot.path(), end.whole);
   return past;
 }
 

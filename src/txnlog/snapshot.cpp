@@ -99,17 +99,6 @@ std::string unsnapped(std::string_view block) {
   return out;
 }
 
-/// Servers do not pass such a snapshot over, but exit.
-class ServersEnd final : public Error {
- public:
-  ServersEnd(const std::string& problem, std::string words)
-      : Error(problem), words_(std::move(words)) {}
-  const std::string& words() const { return words_; }
-
- private:
-  std::string words_;
-};
-
 /// The bytes end too early.
 class CutOff final : public Error {
  public:
@@ -229,13 +218,13 @@ class SnapshotParser {
  public:
   SnapshotParser(const std::string& path, const SnapshotVisitor& visitor,
                  const std::stop_token& stop)
-      : unpacking_(path), visitor_(visitor), stop_(stop) {}
+      : path_(path), unpacking_(path), visitor_(visitor), stop_(stop) {}
 
   SnapshotEnd parse() {
     if (take(snapshot_magic.size()) != snapshot_magic) throw Error("this is not a snapshot");
     integer();
     long_integer();
-    for (auto left = integer(); left > 0; --left, ++end_.sessions) {
+    for (auto left = integer(); left > 0; --left) {
       long_integer();
       integer();
     }
@@ -297,15 +286,19 @@ class SnapshotParser {
     const auto id = long_integer();
     std::string bytes(take(sizeof(std::int32_t)));
     const auto entries = JuteReader(bytes).integer();
+    // At a null list or text, servers do not pass the snapshot over, but exit.
     if (entries == -1)
-      throw ServersEnd("an ACL that is null",
-                       "Incorrent format of InputArchive when deserialize DataTree - missing acls");
+      throw DamagedSnapshot(
+          path_, offset_, "an ACL that is null",
+          "Incorrent format of InputArchive when deserialize DataTree - missing acls");
     for (auto left = entries; left > 0; --left) {
       bytes += take(sizeof(std::int32_t));
       for (int texts = 2; texts > 0; --texts) {
         const std::string length(take(sizeof(std::int32_t)));
         const auto size = JuteReader(length).integer();
-        if (size == -1) throw ServersEnd("an ACL with a null scheme or ID", "NullPointerException");
+        if (size == -1)
+          throw DamagedSnapshot(path_, offset_, "an ACL with a null scheme or ID",
+                                "NullPointerException");
         if (size < -1) throw Error("a negative length");
         bytes += length;
         bytes += take(static_cast<std::size_t>(size));
@@ -349,14 +342,12 @@ class SnapshotParser {
     fill();
     if (piece_.size() - at_ > last_zxid_part) {
       const auto zxid = long_integer();
-      std::optional<std::uint64_t> digest;
       if (integer() >= 2)
-        digest = static_cast<std::uint64_t>(long_integer());
+        long_integer();
       else
         text();
       check_seal();
       end_.digest_zxid = zxid;
-      end_.digest = digest;
       if (is_at_end()) return;
     }
     const auto zxid = long_integer();
@@ -374,6 +365,7 @@ class SnapshotParser {
     }
   }
 
+  const std::string& path_;
   Unpacking unpacking_;
   const SnapshotVisitor& visitor_;
   const std::stop_token& stop_;
@@ -403,23 +395,17 @@ bool is_snapshot(const std::string& path) {
 
 SnapshotEnd read_snapshot(const std::string& path, const SnapshotVisitor& visitor,
                           const std::stop_token& stop) {
-  std::uint64_t offset = 0;
+  SnapshotParser parser(path, visitor, stop);
   try {
-    SnapshotParser parser(path, visitor, stop);
-    try {
-      return parser.parse();
-    } catch (...) {
-      offset = parser.offset();
-      throw;
-    }
+    return parser.parse();
   } catch (const Cancelled&) {
     throw;
   } catch (const ValueError&) {
     throw;  // it cannot be read
-  } catch (const ServersEnd& error) {
-    throw DamagedSnapshot(path, offset, error.what(), error.words());
+  } catch (const DamagedSnapshot&) {
+    throw;
   } catch (const Error& error) {
-    throw DamagedSnapshot(path, offset, error.what());
+    throw DamagedSnapshot(path, parser.offset(), error.what());
   }
 }
 

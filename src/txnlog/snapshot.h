@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "client/nodes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,24 +14,12 @@
 
 namespace zksh {
 
-/// A node as servers store it: StatPersisted, whose cversion counts only creations.
-struct StoredStat {
-  std::int64_t czxid = 0;
-  std::int64_t mzxid = 0;
-  std::int64_t ctime = 0;
-  std::int64_t mtime = 0;
-  std::int32_t version = 0;
-  std::int32_t cversion = 0;
-  std::int32_t aversion = 0;
-  std::int64_t ephemeral_owner = 0;
-  std::int64_t pzxid = 0;
-};
-
 struct SnapshotNode {
   std::string path{};  ///< empty for the root
   std::optional<std::string> data{};
   std::int64_t acl = 0;  ///< as in SnapshotVisitor::acl; -1: world:anyone:cdrwa
-  StoredStat stat{};
+  /// StatPersisted: its cversion counts only creations, and it has no lengths.
+  Stat stat{};
 };
 
 /// Called in this order, each any number of times. May be empty.
@@ -44,12 +33,9 @@ struct SnapshotVisitor {
 /// The end of a snapshot.
 struct SnapshotEnd {
   std::int64_t newest_zxid = 0;  ///< of any node
-  /// The zxid that the tree reached while it was written, and the tree's digest after it;
-  /// since 3.6.
+  /// The zxid that the tree reached while it was written; since 3.6, with a digest.
   std::optional<std::int64_t> digest_zxid{};
-  std::optional<std::uint64_t> digest{};
   std::optional<std::int64_t> last_zxid{};  ///< the same zxid; since 3.9
-  std::uint64_t sessions = 0;
   std::uint64_t nodes = 0;
   std::size_t longest = 0;  ///< of its texts and values, in bytes
   /// The length up to the checksum after the nodes. What follows depends on the server's version

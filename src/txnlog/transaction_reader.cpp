@@ -20,11 +20,6 @@ std::uint64_t bytes_of(const std::string& path) {
                   block * static_cast<std::uint64_t>(status.st_blocks));
 }
 
-bool stands_after(const DataFiles::File& file, const DataFiles::File& other) {
-  return std::pair(other.zxid, std::string_view(other.path)) <
-         std::pair(file.zxid, std::string_view(file.path));
-}
-
 }  // namespace
 
 TransactionReader::TransactionReader(const DataFiles& files, std::int64_t from,
@@ -34,9 +29,9 @@ TransactionReader::TransactionReader(const DataFiles& files, std::int64_t from,
   for (const auto& file : files.logs())
     if (file.zxid <= from) first = &file;
   // All of the same name: copies in several places.
-  if (first) opened_ = {.path = {}, .zxid = first->zxid};
+  if (first) opened_ = {.zxid = first->zxid};
   for (const auto& file : files.logs())
-    if (stands_after(file, opened_)) total_bytes_ += bytes_of(file.path);
+    if (file > opened_) total_bytes_ += bytes_of(file.path);
 }
 
 void TransactionReader::report(Flaw flaw) {
@@ -82,9 +77,7 @@ bool TransactionReader::next(LoggedTransaction& txn, bool follows) {
           (!chosen || zxid_of(source.record->body) < zxid_of(chosen->record->body)))
         chosen = &source;
     const auto& logs = files_.logs();
-    const auto file = std::ranges::upper_bound(
-        logs, opened_,
-        [](const auto& opened, const auto& log) { return stands_after(log, opened); });
+    const auto file = std::ranges::upper_bound(logs, opened_);
     if (file != logs.end() && (!chosen || file->zxid <= zxid_of(chosen->record->body))) {
       open(*file);
       continue;
@@ -135,7 +128,6 @@ bool TransactionReader::accept(Source& source, LoggedTransaction& txn) {
   record_ = *source.record;
   check_gap(zxid);
   last_zxid_ = zxid;
-  last_header_ = body.substr(0, txn_header_size);
   any_ = true;
   if (!parse_transaction(body, txn)) {
     flaw(txn.bad_part          ? Flaw::Kind::BadPart

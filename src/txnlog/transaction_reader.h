@@ -86,9 +86,8 @@ class TransactionReader {
   const DataFiles& files_;
   LogFile::Report report_;
   std::list<Source> sources_{};
-  DataFiles::File opened_{.path = {}, .zxid = INT64_MIN};  ///< the last
+  DataFiles::File opened_{.zxid = INT64_MIN};  ///< the last
   std::int64_t last_zxid_ = 0;
-  std::string last_header_{};                     ///< with session, cxid, zxid and time
   std::unique_ptr<TransactionReader> earlier_{};  ///< reads again what may have been repeated
   int rereadings_ = 0;
   std::optional<Flaw> repetition_{};  ///< its last transaction

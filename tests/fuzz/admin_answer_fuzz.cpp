@@ -1,6 +1,5 @@
 // Fuzzes answers of an AdminServer: HTTP, and JSON for each word.
 #include "ensemble/admin_server.h"
-#include "ensemble/server_command.h"
 #include "fuzz.h"
 
 #include <string>

@@ -33,7 +33,7 @@ void read_log(const MemoryFile& file, std::size_t size, PastTree& tree) {
 
 void txnlog_fuzz(std::string_view bytes) {
   const MemoryFile file(bytes);
-  PastTree tree(true);
+  PastTree tree;
   tree.load_first();
   accepts([&] { read_log(file, bytes.size(), tree); });
   for (const auto path : tree.below("/")) require(tree.find(path), "each path is that of a node");

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t epoch = std::int64_t{1} << 32U;
 /// A snapshot at 5, written until 7.
-constexpr SnapshotEnd until_seven{.newest_zxid = 6, .digest_zxid = 7, .digest = 1};
+constexpr SnapshotEnd until_seven{.newest_zxid = 6, .digest_zxid = 7};
 
 class Log {
  public:

@@ -329,7 +329,7 @@ TEST(PastTree, ANodeBeforeItsParentSpoilsASnapshot) {
 TEST(PastTree, JavaPutsOneQuestionMarkForEachCodePoint) {
   const LogDirectory directory;
   const auto has = [&](const std::string& stored, const std::string& path) {
-    PastTree tree(true);
+    PastTree tree;
     tree.load(directory.write("snapshot.0", snapshot_bytes({{stored, ""}}, 0)), {});
     std::uint64_t sum = 0;
     for (const auto& one : {std::string(), std::string("/zookeeper"), path})
