@@ -38,7 +38,7 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix, Skipped
   }
   if (children.code != code::ok) throw ZkError(children.code, parent);
   std::vector<std::string> tops;
-  for (const auto& name : children.value.names)
+  for (const auto& name : children.value.names.strings())
     if (auto path = join_path(parent, name); path.starts_with(prefix))
       tops.push_back(std::move(path));
   return tops;

@@ -80,13 +80,13 @@ std::vector<std::string> cells_of(const TreeNode& node, bool for_people, bool hu
           stat.ephemeral_owner == 0 ? "-" : session_text(stat.ephemeral_owner)};
 }
 
-enum Column : std::uint8_t { Version, Size, Children, Written, Owner, Name };
+enum Column : std::uint8_t { Version, Size, NumChildren, Written, Owner, Name };
 
 /// If the terminal is too narrow, leaves columns out, but not the one that the rows are sorted by.
 std::vector<std::string> fitting_lines(ColumnTable& table, const Args& a, std::size_t columns) {
   constexpr std::size_t least_name = 28;  // a contender's, with a short guid
   table.set_elastic(Name, ColumnTable::Cut::Middle);
-  for (const auto column : {Version, Children, Owner, a.by_time ? Size : Written})
+  for (const auto column : {Version, NumChildren, Owner, a.by_time ? Size : Written})
     if (columns > 0 && table.width(least_name) > columns) table.drop(column);
   return table.lines(columns, cut_mark());
 }
@@ -157,9 +157,9 @@ Sent run(Context& cx, const Args& a) {
       return status::ok;
     });
   const auto start = [&cx, watch](const std::string& path) {
-    return cx.client.start_names(path, watch);
+    return cx.client.start_children(path, watch);
   };
-  const auto print = [&cx, form](const std::string& path, Listing children) {
+  const auto print = [&cx, form](const std::string& path, Children children) {
     print_children(cx, path, std::move(children), form);
   };
   return read_each(cx, given.paths, start, print, is_bare(cx));

@@ -18,9 +18,9 @@ void declare(Options& o, Args& a) {
 Sent run(Context& cx, const Args& a) {
   const auto watch = cx.printed_watch(a.legacy_watch.has_value());
   const auto start = [&cx, watch](const std::string& path) {
-    return cx.client.start_names(path, watch);
+    return cx.client.start_children(path, watch);
   };
-  const auto print = [&cx](const std::string& path, Listing children) {
+  const auto print = [&cx](const std::string& path, Children children) {
     print_children(cx, path, std::move(children), {.with_stat = true});
   };
   return start_read(cx, cx.resolve(a.path), start, print);

@@ -106,7 +106,8 @@ void refuse_quota_above(Context& cx, const QuotaPlace& place, const std::string&
        slash = whole.find('/', slash + 1)) {
     const auto above = whole.substr(0, slash);
     try {
-      const auto names = place.client().children(quota_node(above), Watch::none(), cx.stop).names;
+      const auto names =
+          place.client().children(quota_node(above), Watch::none(), cx.stop).names.strings();
       if (names.empty()) return;
       if (std::ranges::count(names, limits_name) > 0)
         throw Error(

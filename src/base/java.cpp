@@ -189,6 +189,64 @@ std::string date_in(const Zone& zone, std::int64_t milliseconds) {
   return written(seconds, local.tm_gmtoff, daylight ? zone.daylight : zone.standard);
 }
 
+constexpr std::string_view property_blanks = " \t\f";
+
+std::string_view without_leading_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(property_blanks), text.size()));
+}
+
+/// Reads the next logical line, with its continuations; false at the end.
+bool next_line(std::string_view& text, std::string& line) {
+  line.clear();
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of("\r\n"), text.size());
+    const auto part = without_leading_blanks(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (line.empty() && (part.empty() || part.front() == '#' || part.front() == '!')) continue;
+    const auto backslashes = part.size() - (part.find_last_not_of('\\') + 1);  // npos + 1 is 0
+    const bool continues = backslashes % 2 == 1;
+    line += continues ? part.substr(0, part.size() - 1) : part;
+    if (!continues) return true;
+  }
+  return !line.empty();
+}
+
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      result += text[i];
+      continue;
+    }
+    const char letter = text[++i];
+    const auto digits = text.substr(i + 1, 4);
+    const auto code = number_in<unsigned>(digits, 16);
+    if (letter == 'u' && digits.size() == 4 && code) {
+      // Java would combine a surrogate with another one.
+      const bool surrogate = *code >= 0xD800 && *code <= 0xDFFF;
+      append_utf8(result, surrogate ? 0xFFFD : *code);
+      i += 4;
+    } else {
+      constexpr std::string_view letters = "tnrf";
+      constexpr std::string_view meanings = "\t\n\r\f";
+      const auto known = letters.find(letter);
+      result += known == std::string_view::npos ? letter : meanings[known];
+    }
+  }
+  return result;
+}
+
+/// The end of the key: the first unescaped blank, = or :.
+std::size_t key_end(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\')
+      ++i;
+    else if (std::string_view("=: \t\f").find(line[i]) != std::string_view::npos)
+      return i;
+  }
+  return line.size();
+}
+
 }  // namespace
 
 std::string java_date(std::int64_t milliseconds) {
@@ -246,6 +304,18 @@ void sort_as_cloned_java_set(std::vector<std::string>& texts) {
       placed, {}, [](const Placed& entry) { return std::pair(entry.bucket, entry.own_bucket); });
   std::ranges::transform(placed, texts.begin(),
                          [](Placed& entry) { return std::move(entry.text); });
+}
+
+std::vector<std::pair<std::string, std::string>> java_properties(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> properties;
+  for (std::string line; next_line(text, line);) {
+    const auto end = key_end(line);
+    auto value = without_leading_blanks(std::string_view(line).substr(end));
+    if (value.starts_with('=') || value.starts_with(':')) value.remove_prefix(1);
+    properties.emplace_back(unescaped(std::string_view(line).substr(0, end)),
+                            unescaped(without_leading_blanks(value)));
+  }
+  return properties;
 }
 
 }  // namespace zksh

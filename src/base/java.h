@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zksh {
@@ -17,6 +18,11 @@ std::string java_date(std::int64_t milliseconds);
 
 /// The same, but looks the zone up again: for tests that change $TZ. Not thread-safe.
 std::string java_date_after_zone_change(std::int64_t milliseconds);
+
+/// Parses Java's properties format (java.util.Properties.load): `key=value`, `key: value` or `key
+/// value`, # and ! comments, \ at the end of a line to continue it, and the escapes \t \n \r \f and
+/// \u with four hexadecimal digits. In the order of the text, in which a key may come again.
+std::vector<std::pair<std::string, std::string>> java_properties(std::string_view text);
 
 /// Java's String.hashCode of a UTF-8 text; each invalid byte counts as U+FFFD.
 std::uint32_t java_hash(std::string_view text);

@@ -28,6 +28,13 @@ class NameList {
     begins_.clear();
     bytes_.clear();
   }
+  /// The names as texts of their own.
+  std::vector<std::string> strings() const {
+    std::vector<std::string> all;
+    all.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) all.emplace_back((*this)[i]);
+    return all;
+  }
 
   bool empty() const { return begins_.empty(); }
   std::size_t size() const { return begins_.size(); }

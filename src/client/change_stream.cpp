@@ -294,7 +294,7 @@ bool ChangeStream::receive(Due& node, Reading& reading, const std::stop_token& s
       unlistable_.push_back(node.path);
     } else {
       result = list.code;
-      found.children = std::move(list.value.names);
+      found.children = list.value.names.strings();
       found.cversion = list.value.stat.cversion;
       std::ranges::sort(found.children);
     }

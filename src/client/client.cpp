@@ -1,22 +1,26 @@
 // Client: the blocking members, each of which waits for an asynchronous request.
 #include "client/client.h"
 
+#include "base/mapped.h"
 #include "client/patient_connection.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <variant>
 
 namespace zksh {
 namespace {
 
 std::size_t size_of(const Data& data) { return data ? data->size() : 0; }
 
-template <class T>
-Pending<T> unimplemented() {
-  return std::make_shared<Answer<T>>(
-      [](const Monitor::Held& /*held*/) { return Outcome<T>{.code = code::unimplemented}; });
+ReadResult result_of(Outcome<Node>& read) {
+  return {.code = read.code, .data = std::move(read.value.data), .stat = read.value.stat};
 }
+ReadResult result_of(Outcome<Children>& read) {
+  return {.code = read.code, .stat = read.value.stat, .names = std::move(read.value.names)};
+}
+ReadResult result_of(const Outcome<Stat>& read) { return {.code = read.code, .stat = read.value}; }
 
 }  // namespace
 
@@ -30,75 +34,29 @@ bool Client::await_repeat(int code, const std::string& path, Clock::time_point l
 }
 
 Reads Client::read_singly(const std::vector<ReadOp>& ops, const Watch& watch) {
-  struct Part {
-    Pending<Node> value{};
-    Pending<Listing> listing{};
-    Pending<Stat> stat{};
-
-    bool is_there(const Monitor::Held& held) const {
-      if (value) return (*value)(held).has_value();
-      return listing ? (*listing)(held).has_value() : (*stat)(held).has_value();
-    }
-    ReadResult result(const Monitor::Held& held) const {
-      if (stat) return {.code = (*stat)(held)->code, .stat = (*stat)(held)->value};
-      if (value) {
-        auto& [code, node, culprit] = *(*value)(held);
-        return {.code = code, .data = std::move(node.data), .stat = node.stat};
-      }
-      auto& [code, list, culprit] = *(*listing)(held);
-      return {.code = code, .stat = list.stat, .names = std::move(list.names)};
-    }
-  };
-  std::vector<Part> parts(ops.size());
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const auto& [what, path] = ops[i];
-    if (what == ReadOp::What::Value)
-      parts[i].value = start_get(path, Watch::none());
-    else if (what == ReadOp::What::Stat)
-      parts[i].stat = start_exists(path, Watch::none());
-    else
-      parts[i].listing = start_names(path, watch);
-  }
+  using Part = std::variant<Pending<Node>, Pending<Children>, Pending<Stat>>;
+  auto parts = mapped(ops, [&](const ReadOp& op) -> Part {
+    if (op.what == ReadOp::What::Value) return start_get(op.path, Watch::none());
+    if (op.what == ReadOp::What::Stat) return start_exists(op.path, Watch::none());
+    return start_children(op.path, watch);
+  });
   const auto count = parts.size();
   using Answers = Answer<std::vector<ReadResult>>;
   auto gather = [parts = std::move(parts),
                  there = std::size_t{0}](const Monitor::Held& held) mutable -> Answers::Value {
-    while (there < parts.size() && parts[there].is_there(held)) ++there;
+    const auto is_there = [&](const auto& sent) { return (*sent)(held).has_value(); };
+    while (there < parts.size() && std::visit(is_there, parts[there])) ++there;
     if (there < parts.size()) return std::nullopt;
     Outcome<std::vector<ReadResult>> all;
     all.value.reserve(parts.size());
     for (const auto& part : parts) {
-      all.value.push_back(part.result(held));
+      all.value.push_back(
+          std::visit([&](const auto& sent) { return result_of(*(*sent)(held)); }, part));
       if (is_connection_failure(all.value.back().code)) all.code = all.value.back().code;
     }
     return all;
   };
   return {.answer = std::make_shared<Answers>(std::move(gather)), .requests = count};
-}
-
-Pending<std::vector<std::string>> Client::start_get_ephemerals(const std::string& /*prefix*/) {
-  return unimplemented<std::vector<std::string>>();
-}
-
-Pending<std::int64_t> Client::start_count_descendants(const std::string& /*path*/) {
-  return unimplemented<std::int64_t>();
-}
-
-Pending<std::vector<Identity>> Client::start_who_am_i() {
-  return unimplemented<std::vector<Identity>>();
-}
-
-Pending<std::int64_t> Client::start_add_watch(const std::string& /*path*/, WatchMode /*mode*/,
-                                              const Mailbox& /*mailbox*/) {
-  return unimplemented<std::int64_t>();
-}
-
-Pending<Nothing> Client::start_end_watch(const std::string& /*path*/, const Mailbox& /*mailbox*/) {
-  return unimplemented<Nothing>();
-}
-
-void Client::learn_server(const std::string& path, const std::stop_token& stop) {
-  await_connection(path, stop);
 }
 
 Created Client::create(const CreateOp& op, const std::stop_token& stop) {

@@ -139,8 +139,6 @@ class Client {
   virtual Pending<Stat> start_exists(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Node> start_get(const std::string& path, const Watch& watch) = 0;
   virtual Pending<Children> start_children(const std::string& path, const Watch& watch) = 0;
-  /// As start_children, but the answer takes little more memory than the bytes of the names.
-  virtual Pending<Listing> start_names(const std::string& path, const Watch& watch) = 0;
   /// Reads many nodes with few requests, as far as the server supports that (3.6); else with a
   /// request for each. Each read succeeds or fails by itself. The first call, which may be without
   /// reads, has the session find out what the server supports.
@@ -153,26 +151,39 @@ class Client {
   // them (learn_server). The default implementations always do.
   /// The paths of this session's ephemerals that begin with `prefix`, which is a path or the
   /// beginning of one (3.6).
-  virtual Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix);
+  virtual Pending<std::vector<std::string>> start_get_ephemerals(const std::string& /*prefix*/) {
+    return settled<std::vector<std::string>>(code::unimplemented);
+  }
   /// The number of nodes below a node, those that may not be listed included (3.6).
-  virtual Pending<std::int64_t> start_count_descendants(const std::string& path);
+  virtual Pending<std::int64_t> start_count_descendants(const std::string& /*path*/) {
+    return settled<std::int64_t>(code::unimplemented);
+  }
   /// The identities of the session, as the server knows them (3.7).
-  virtual Pending<std::vector<Identity>> start_who_am_i();
+  virtual Pending<std::vector<Identity>> start_who_am_i() {
+    return settled<std::vector<Identity>>(code::unimplemented);
+  }
   /// Has the server report the changes of a node, which need not exist, or of a subtree, into the
   /// mailbox as they happen (3.6), until the connection is lost. Changes the mode of a watch on the
   /// node that already reports there. The answer is a zxid: all changes after it are reported.
   /// Also unimplemented if the server cannot keep this mode beside that of another watch on the
   /// node (before 3.9).
-  virtual Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
-                                                const Mailbox& mailbox);
+  virtual Pending<std::int64_t> start_add_watch(const std::string& /*path*/, WatchMode /*mode*/,
+                                                const Mailbox& /*mailbox*/) {
+    return settled<std::int64_t>(code::unimplemented);
+  }
   /// Ends such a watch; code no_watcher if there is none. Watches of others on the node stay.
-  virtual Pending<Nothing> start_end_watch(const std::string& path, const Mailbox& mailbox);
+  virtual Pending<Nothing> start_end_watch(const std::string& /*path*/,
+                                           const Mailbox& /*mailbox*/) {
+    return settled<Nothing>(code::unimplemented);
+  }
   /// The greatest zxid that the session's servers have shown it: the events of changes up to it
   /// have arrived. 0 if there is no session.
   virtual std::int64_t last_zxid(const Monitor::Held& /*held*/) { return 0; }
   /// Blocks until there is a connection, and it is known what its server supports, or the server
   /// does not say so for five seconds. Throws as await_connection.
-  virtual void learn_server(const std::string& path, const std::stop_token& stop);
+  virtual void learn_server(const std::string& path, const std::stop_token& stop) {
+    await_connection(path, stop);
+  }
   virtual Pending<NodeAcl> start_get_acl(const std::string& path) = 0;
   virtual Pending<Nothing> start_set_acl(const std::string& path, const Acl& acl,
                                          std::int32_t version) = 0;

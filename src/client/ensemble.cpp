@@ -21,31 +21,8 @@
 namespace zksh {
 namespace {
 
-struct Property {
-  std::string key;
-  std::string value;
-};
-
-std::string_view without_leading_blanks(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of(" \t\f"), text.size()));
-}
-
-/// Parses the subset of Java's properties format that configurations use: no escapes, no
-/// continuation lines. Blanks at the end of a value belong to it.
-std::vector<Property> properties(std::string_view text) {
-  std::vector<Property> all;
-  for (auto line : lines_of(text)) {
-    line = without_leading_blanks(line);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || line.front() == '#' || line.front() == '!') continue;
-    const auto end_of_key = std::min(line.find_first_of("=: \t"), line.size());
-    auto value = without_leading_blanks(line.substr(end_of_key));
-    if (!value.empty() && (value.front() == '=' || value.front() == ':'))
-      value = without_leading_blanks(value.substr(1));
-    all.push_back({std::string(line.substr(0, end_of_key)), std::string(value)});
-  }
-  return all;
-}
+/// Keys and values, as in the file.
+using Properties = std::vector<std::pair<std::string, std::string>>;
 
 /// "host:2888:3888:participant;host:2181" → "host:2181"; empty if there is none.
 std::string client_address(std::string_view server) {
@@ -140,7 +117,7 @@ bool checked_member(std::int64_t id, std::string_view text) {
 
 /// Throws zkCli's message for what it refuses in a file before sending anything
 /// (QuorumPeerConfig.parseDynamicConfig): the first error in the file.
-void check_members(const std::vector<Property>& file) {
+void check_members(const Properties& file) {
   std::map<std::int64_t, bool> observers;
   std::map<std::int64_t, std::int64_t> groups;
   bool grouped = false;
@@ -183,8 +160,8 @@ void check_members(const std::vector<Property>& file) {
 }  // namespace
 
 std::string client_connect_string(std::string_view config) {
-  auto entries = properties(config);
-  sort_as_java_map(entries, [](const Property& entry) { return java_hash(entry.key); });
+  auto entries = java_properties(config);
+  sort_as_java_map(entries, [](const auto& entry) { return java_hash(entry.first); });
   std::string version;
   std::vector<std::string> servers;
   for (const auto& [key, value] : entries) {
@@ -198,7 +175,7 @@ std::string members_in_file(const std::string& file) {
   std::ifstream in(file);
   std::string text;
   for (std::string line; std::getline(in, line);) text += line + '\n';
-  const auto entries = properties(text);
+  const auto entries = java_properties(text);
   try {
     if (!in.is_open() || in.bad()) throw ValueError(fmt::format("{} ({})", file, strerror(errno)));
     check_members(entries);

@@ -13,10 +13,12 @@
 
 namespace zksh {
 
-/// `inner` must outlive it.
 class ForwardingClient : public Client {
  public:
+  /// `inner` must outlive it.
   explicit ForwardingClient(Client& inner) : inner_(inner) {}
+  explicit ForwardingClient(std::unique_ptr<Client> inner)
+      : inner_(*inner), own_(std::move(inner)) {}
 
   Monitor& monitor() override { return inner_.monitor(); }
   std::unique_ptr<Client> another() override { return inner_.another(); }
@@ -69,9 +71,6 @@ class ForwardingClient : public Client {
   }
   Pending<Children> start_children(const std::string& path, const Watch& watch) override {
     return inner_.start_children(path, watch);
-  }
-  Pending<Listing> start_names(const std::string& path, const Watch& watch) override {
-    return inner_.start_names(path, watch);
   }
   Reads start_reads(const std::vector<ReadOp>& ops) override { return inner_.start_reads(ops); }
   Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override {
@@ -129,6 +128,7 @@ class ForwardingClient : public Client {
 
  private:
   Client& inner_;
+  std::unique_ptr<Client> own_;  ///< null if the inner client is owned elsewhere
 };
 
 /// Writes throw Error{read_only} before anything is sent. Opening and closing the session are not
@@ -136,8 +136,6 @@ class ForwardingClient : public Client {
 class ReadOnlyClient final : public ForwardingClient {
  public:
   using ForwardingClient::ForwardingClient;
-  explicit ReadOnlyClient(std::unique_ptr<Client> inner)
-      : ForwardingClient(*inner), own_(std::move(inner)) {}
 
   /// The new client refuses writes too.
   std::unique_ptr<Client> another() override {
@@ -165,8 +163,6 @@ class ReadOnlyClient final : public ForwardingClient {
   [[noreturn]] static void refuse(const std::string& what) {
     throw Error("this zksh is read-only: " + what + " was not sent", status::read_only);
   }
-
-  std::unique_ptr<Client> own_;  ///< null if the inner client is owned elsewhere
 };
 
 }  // namespace zksh

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/mapped.h"
 #include "base/text.h"
 #include "client/host_addresses.h"
 
@@ -248,15 +249,11 @@ std::vector<ServerAnswer> inquire(const std::vector<ServerQuestion>& questions,
 
 std::vector<std::string> ask_servers(const std::vector<int>& ports, std::string_view word,
                                      Clock::time_point deadline) {
-  std::vector<ServerQuestion> questions;
-  questions.reserve(ports.size());
-  for (const int port : ports)
-    questions.push_back(
-        {.server = {.host = "127.0.0.1", .port = port}, .word = std::string(word), .tls = nullptr});
-  std::vector<std::string> texts;
-  for (auto& answer : inquire(questions, {.deadline = deadline}))
-    texts.push_back(std::move(answer.text));
-  return texts;
+  const auto questions = mapped(ports, [&](int port) {
+    return ServerQuestion{
+        .server = {.host = "127.0.0.1", .port = port}, .word = std::string(word), .tls = nullptr};
+  });
+  return mapped(inquire(questions, {.deadline = deadline}), &ServerAnswer::text);
 }
 
 bool is_not_serving(std::string_view answer) { return answer.starts_with(not_serving); }

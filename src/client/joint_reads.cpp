@@ -42,19 +42,8 @@ Pending<Children> JointReads::start_children(const std::string& path, const Watc
   if (is_read_) return inner().start_children(path, watch);
   return collect<Children>({.what = ReadOp::What::Listing, .path = path}, watch,
                            [](ReadResult& result) {
-                             Children children{.names = {}, .stat = result.stat};
-                             for (std::size_t i = 0; i < result.names.size(); ++i)
-                               children.names.emplace_back(result.names[i]);
-                             return children;
+                             return Children{.names = std::move(result.names), .stat = result.stat};
                            });
-}
-
-Pending<Listing> JointReads::start_names(const std::string& path, const Watch& watch) {
-  if (is_read_) return inner().start_names(path, watch);
-  return collect<Listing>({.what = ReadOp::What::Listing, .path = path}, watch,
-                          [](ReadResult& result) {
-                            return Listing{.names = std::move(result.names), .stat = result.stat};
-                          });
 }
 
 Reads JointReads::start_reads(const std::vector<ReadOp>& ops) {

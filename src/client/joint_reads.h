@@ -20,7 +20,6 @@ class JointReads final : public ForwardingClient {
   // Throw ValueError if the read cannot be collected: it sets a watch, or is one of many.
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
-  Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
   Reads start_reads(const std::vector<ReadOp>& ops) override;
 
   /// The number of reads that were collected.

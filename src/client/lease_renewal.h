@@ -62,16 +62,10 @@ class LeaseRenewal {
   }
   /// When something is due.
   Time next() const {
-    switch (stage_) {
-      case Stage::Waiting:
-        return read_ + interval(timeout_);
-      case Stage::Acquiring:
-        return checks_ == 0 || (checks_ == 1 && answered_) ? check_
-                                                           : check_ + interval(timeout_) / 2;
-      case Stage::Holding:
-        break;
-    }
+    if (stage_ == Stage::Waiting) return read_ + interval(timeout_);
     const auto half = interval(timeout_) / 2;
+    if (stage_ == Stage::Acquiring)
+      return checks_ == 0 || (checks_ == 1 && answered_) ? check_ : check_ + half;
     return read_ < check_ + half ? check_ + half : check_ + interval(timeout_);
   }
   void sent(Request request, Time now) {

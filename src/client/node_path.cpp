@@ -1,14 +1,13 @@
 // Node paths: validates, joins and splits paths. Pure text, no server.
 #include "client/node_path.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <system_error>
 
 namespace zksh {
 namespace {
@@ -107,13 +106,8 @@ std::string_view base_name(std::string_view path) {
 
 std::optional<std::int32_t> sequence_number(std::string_view name) {
   constexpr std::size_t digits = 10;
-  if (name.size() < digits) return std::nullopt;
-  const auto text = name.substr(name.size() - digits);
-  if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
-  std::int32_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return number;
+  if (name.size() < digits || name[name.size() - digits] == '-') return std::nullopt;
+  return number_in<std::int32_t>(name.substr(name.size() - digits));
 }
 
 }  // namespace zksh

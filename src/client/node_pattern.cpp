@@ -28,7 +28,7 @@ std::vector<std::string> children_matching(Client& client, const std::vector<std
         else if (answer.code != code::ok && answer.code != code::no_node &&
                  answer.code != code::no_auth)
           throw ZkError(answer.code, path);
-        for (const auto& name : answer.value.names)
+        for (const auto& name : answer.value.names.strings())
           if (matches_pattern(pattern, name)) matches.push_back(join_path(path, name));
         return true;
       });

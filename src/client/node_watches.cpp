@@ -183,7 +183,6 @@ void MissedChanges::visit(const std::string& path, const Stat& stat) {
   if (is_missed(stat.czxid)) changes_.push_back({stat.czxid, Event::Type::Created, path, stat});
   if (is_missed(stat.mzxid) && stat.mzxid != stat.czxid)
     changes_.push_back({stat.mzxid, Event::Type::DataChanged, path, stat});
-  has_visited_ = true;
   ancestors_.push_back({.path = path, .stat = stat});
 }
 

@@ -41,8 +41,8 @@ class MissedChanges {
   }
   /// The changes, in order, once all nodes have been visited.
   std::vector<Change> take();
-  /// Whether any node was visited.
-  bool has_visited() const { return has_visited_; }
+  /// Before `take`: whether any node was visited.
+  bool has_visited() const { return !ancestors_.empty(); }
   bool is_missed(std::int64_t zxid) const { return zxid > since_ && zxid <= until_; }
 
  private:
@@ -57,7 +57,6 @@ class MissedChanges {
   std::int64_t until_;
   std::vector<Ancestor> ancestors_{};  ///< the nodes on the path to the present one
   std::vector<Change> changes_{};
-  bool has_visited_ = false;
 };
 
 /// Visits a node, if it exists, and all below it. Blocks; throws as Client's blocking members.

@@ -50,12 +50,6 @@ struct Node {
 };
 
 struct Children {
-  std::vector<std::string> names;  ///< in the server's order
-  Stat stat;                       ///< the parent's
-};
-
-/// As Children, but compact: for any number of names.
-struct Listing {
   NameList names;  ///< in the server's order
   Stat stat;       ///< the parent's
 };
@@ -222,6 +216,13 @@ class Answer {
 /// The future answer to a request.
 template <class T>
 using Pending = std::shared_ptr<Answer<T>>;
+
+/// An answer without a request, which is only a code.
+template <class T>
+Pending<T> settled(int code) {
+  return std::make_shared<Answer<T>>(
+      [code](const Monitor::Held& /*held*/) { return Outcome<T>{.code = code}; });
+}
 
 /// The future answer to several reads.
 struct Reads {

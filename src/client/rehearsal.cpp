@@ -21,11 +21,6 @@ std::string details(const CreateOp& op) {
   return text;
 }
 
-template <class T>
-Pending<T> answer_later(std::function<typename Answer<T>::Value(const Monitor::Held&)> derive) {
-  return std::make_shared<Answer<T>>(std::move(derive));
-}
-
 /// Servers since 3.8.4 and 3.9.2 hide the Stat of a node that may not be read.
 bool is_there(const Outcome<Stat>& node) {
   return node.code == code::ok || node.code == code::no_auth;
@@ -82,7 +77,7 @@ Pending<T> Rehearsal::answer_in_turn(
           return (*answer)(then).has_value();
         });
   });
-  return answer_later<T>([this, answer](const Monitor::Held& held) {
+  return std::make_shared<Answer<T>>([this, answer](const Monitor::Held& held) {
     auto& unanswered = state_(held).unanswered;
     while (!unanswered.empty() && unanswered.front()(held)) unanswered.pop_front();
     return (*answer)(held);
@@ -181,7 +176,7 @@ Outcome<std::vector<OpResult>> Rehearsal::carry_out_all(const Monitor::Held& hel
 template <class T>
 Pending<T> Rehearsal::rehearse(const Op& op, std::function<T(const OpResult&)> take) {
   const auto all = start_multi({op});
-  return answer_later<T>(
+  return std::make_shared<Answer<T>>(
       [all, take = std::move(take)](const Monitor::Held& held) -> typename Answer<T>::Value {
         const auto& outcome = (*all)(held);
         if (!outcome) return std::nullopt;
@@ -239,7 +234,7 @@ Pending<std::vector<OpResult>> Rehearsal::start_multi(const std::vector<Op>& ops
 
 Pending<Node> Rehearsal::start_reconfigure(const Reconfiguration& change) {
   const auto config = inner().start_get_config(Watch::none());
-  return answer_later<Node>(
+  return std::make_shared<Answer<Node>>(
       [this, change, config, order = next_order()](const Monitor::Held& held) {
         Answer<Node>::Value answer;
         if (!(*config)(held)) return answer;

@@ -31,10 +31,7 @@ class Rehearsal final : public ForwardingClient {
 
   Rehearsal(Client& inner, Note note) : ForwardingClient(inner), note_(std::move(note)) {}
   Rehearsal(std::unique_ptr<Client> inner, const Rehearsal& beside)
-      : ForwardingClient(*inner),
-        note_(beside.note_),
-        order_(beside.order_),
-        own_(std::move(inner)) {}
+      : ForwardingClient(std::move(inner)), note_(beside.note_), order_(beside.order_) {}
 
   /// The new client's writes are noted here.
   std::unique_ptr<Client> another() override {
@@ -94,7 +91,6 @@ class Rehearsal final : public ForwardingClient {
   /// Counts the writes of all sessions that note here.
   std::shared_ptr<std::atomic<std::size_t>> order_ = std::make_shared<std::atomic<std::size_t>>(0);
   Guarded<State> state_;
-  std::unique_ptr<Client> own_;  ///< null if the inner client is owned elsewhere
 };
 
 }  // namespace zksh

@@ -89,8 +89,9 @@ std::string last_reason() {
   return text ? text : "no reason is given";
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& file) {
-  throw UsageError(fmt::format("{} {} cannot be used: {}", what, file, last_reason()));
+[[noreturn]] void refuse(const std::string& what, const std::string& file,
+                         std::string_view why = last_reason()) {
+  throw UsageError(fmt::format("{} {} cannot be used: {}", what, file, why));
 }
 
 struct KeyPassword {
@@ -136,19 +137,16 @@ class Pkcs12 {
     auto* const store = ssl_.d2i_PKCS12_bio(source, nullptr);
     ssl_.BIO_free(source);
     if (store == nullptr)
-      throw UsageError(
-          fmt::format("{} {} cannot be used: it is neither PEM nor PKCS#12 (no certificate in it)",
-                      what, file));
+      refuse(what, file, "it is neither PEM nor PKCS#12 (no certificate in it)");
     const auto parse = [&] {
       return ssl_.PKCS12_parse(store, password.text.c_str(), &key_, &certificate_, &others_) == 1;
     };
     const bool parsed = parse() || (is_cipher_missing() && use_old_ciphers() && parse());
     ssl_.PKCS12_free(store);
     if (parsed) return;
-    throw UsageError(fmt::format("{} {} cannot be used: {}", what, file,
-                                 is_cipher_missing()
-                                     ? fmt::format(fmt::runtime(old_cipher), fmt::arg("file", file))
-                                     : wrong_password(password)));
+    refuse(what, file,
+           is_cipher_missing() ? fmt::format(fmt::runtime(old_cipher), fmt::arg("file", file))
+                               : wrong_password(password));
   }
   Pkcs12(const Pkcs12&) = delete;
   Pkcs12& operator=(const Pkcs12&) = delete;
@@ -205,8 +203,7 @@ std::string store_of(const std::string& what, const std::string& file) {
   }
   // Java's own formats: JKS and JCEKS.
   if (bytes.starts_with("\xfe\xed\xfe\xed") || bytes.starts_with("\xce\xce\xce\xce"))
-    throw UsageError(fmt::format("{} {} cannot be used: {}", what, file,
-                                 fmt::format(fmt::runtime(conversion), file)));
+    refuse(what, file, fmt::format(fmt::runtime(conversion), file));
   return bytes;
 }
 
@@ -237,7 +234,7 @@ void load_authorities(SSL_CTX* context, const TlsSettings& settings) {
   for (int i = 0; i < store.count(); ++i) ssl.X509_STORE_add_cert(trusted, store.other(i));
   if (store.certificate() != nullptr) ssl.X509_STORE_add_cert(trusted, store.certificate());
   if (store.count() == 0 && store.certificate() == nullptr)
-    throw UsageError(fmt::format("{} {} cannot be used: it has no certificate", what, settings.ca));
+    refuse(what, settings.ca, "it has no certificate");
 }
 
 void load_key(SSL_CTX* context, const TlsSettings& settings) {
@@ -261,8 +258,7 @@ void load_key(SSL_CTX* context, const TlsSettings& settings) {
   // One in 256 wrong passwords yields valid padding, and then another error follows. If the key was
   // read but does not match the certificate, the password was right.
   if (password.wanted && ERR_GET_LIB(ssl.ERR_peek_last_error()) != ERR_LIB_X509)
-    throw UsageError(fmt::format("{} {} cannot be used: {}", what, settings.key,
-                                 wrong_password(settings.key_password)));
+    refuse(what, settings.key, wrong_password(settings.key_password));
   refuse(what, settings.key);
 }
 
@@ -277,8 +273,7 @@ void load_certificate(SSL_CTX* context, const TlsSettings& settings) {
   }
   const Pkcs12 store(what, settings.certificate, bytes, settings.key_password);
   if (store.certificate() == nullptr || store.key() == nullptr)
-    throw UsageError(fmt::format("{} {} cannot be used: it has no key with a certificate", what,
-                                 settings.certificate));
+    refuse(what, settings.certificate, "it has no key with a certificate");
   ssl.ERR_clear_error();
   if (ssl.SSL_CTX_use_certificate(context, store.certificate()) != 1 ||
       ssl.SSL_CTX_use_PrivateKey(context, store.key()) != 1)

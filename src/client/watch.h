@@ -69,26 +69,18 @@ using Mailbox = std::shared_ptr<Guarded<std::deque<Event>>>;
 /// Whether a read sets a watch, and where its event goes.
 class Watch {
  public:
-  static Watch none() { return Watch{}; }
+  static Watch none() { return {false, nullptr}; }
   /// The shell prints the event as zkCli does.
-  static Watch printed() {
-    Watch w;
-    w.printed_ = true;
-    return w;
-  }
-  static Watch into(Mailbox mailbox) {
-    Watch w;
-    w.mailbox_ = std::move(mailbox);
-    return w;
-  }
+  static Watch printed() { return {true, nullptr}; }
+  static Watch into(Mailbox mailbox) { return {false, std::move(mailbox)}; }
 
   bool is_set() const { return printed_ || mailbox_; }
   bool is_printed() const { return printed_; }
   const Mailbox& mailbox() const { return mailbox_; }
 
  private:
-  Watch() = default;
-  bool printed_ = false;
+  Watch(bool printed, Mailbox mailbox) : printed_(printed), mailbox_(std::move(mailbox)) {}
+  bool printed_;
   Mailbox mailbox_;
 };
 

@@ -15,11 +15,6 @@ namespace zksh {
 
 using Properties = std::map<std::string, std::string>;
 
-/// Parses Java's properties format (java.util.Properties.load): `key=value`, `key: value` or `key
-/// value`, # and ! comments, \ at the end of a line to continue it, and the escapes \t \n \r \f and
-/// \u with four hexadecimal digits.
-Properties parse_properties(std::string_view text);
-
 /// Adds a line to the warnings for the user; none if the text is empty.
 void add_warning(std::string& warning, const std::string& text);
 

@@ -2,6 +2,7 @@
 #include "lock/contention.h"
 
 #include "base/json.h"
+#include "base/mapped.h"
 #include "base/number.h"
 #include "client/client.h"
 #include "client/node_path.h"
@@ -183,9 +184,7 @@ Spread handoffs(const std::vector<ContenderTurn>& held) {
 }
 
 std::vector<Clock::time_point> sorted_releases(const std::vector<ContenderTurn>& held) {
-  std::vector<Clock::time_point> releases;
-  releases.reserve(held.size());
-  for (const auto& turn : held) releases.push_back(turn.releasing);
+  auto releases = mapped(held, &ContenderTurn::releasing);
   std::ranges::sort(releases);
   return releases;
 }
@@ -420,35 +419,24 @@ Number per_acquisition(const ContentionTrial& trial, std::int64_t count) {
 struct Figure {
   const char* name;
   const char* key;
-  Number (*value)(const ContentionTrial& of);
+  Number value;
 };
-constexpr std::array figures{
-    Figure{"acquisitions", "acquisitions",
-           [](const ContentionTrial& of) -> Number {
-             return std::to_string(of.statistics.acquisitions);
-           }},
-    Figure{
-        "  at the same time", "together",
-        [](const ContentionTrial& of) -> Number { return std::to_string(of.statistics.together); }},
-    Figure{"requests per acquisition", "requestsPerAcquisition",
-           [](const ContentionTrial& of) {
-             return per_acquisition(of, static_cast<std::int64_t>(of.result.requests));
-           }},
-    Figure{"watch events fired", "events",
-           [](const ContentionTrial& of) -> Number { return std::to_string(fired(of)); }},
-    Figure{"  per release", "eventsPerRelease",
-           [](const ContentionTrial& of) { return per_acquisition(of, fired(of)); }},
-    Figure{"  by one release", "eventsByOneRelease",
-           [](const ContentionTrial& of) -> Number {
-             return of.counted && of.counted->most ? std::to_string(*of.counted->most)
-                                                   : std::to_string(of.statistics.events_at_once);
-           }},
-    Figure{"znodes left", "nodesLeft",
-           [](const ContentionTrial& of) -> Number { return std::to_string(of.znodes_left); }},
-    Figure{"watches left", "watchesLeft", [](const ContentionTrial& of) -> Number {
-             if (!of.counted) return std::nullopt;
-             return std::to_string(of.counted->left);
-           }}};
+
+std::vector<Figure> figures_of(const ContentionTrial& trial) {
+  const auto& counted = trial.counted;
+  const auto requests = static_cast<std::int64_t>(trial.result.requests);
+  return {{"acquisitions", "acquisitions", std::to_string(trial.statistics.acquisitions)},
+          {"  at the same time", "together", std::to_string(trial.statistics.together)},
+          {"requests per acquisition", "requestsPerAcquisition", per_acquisition(trial, requests)},
+          {"watch events fired", "events", std::to_string(fired(trial))},
+          {"  per release", "eventsPerRelease", per_acquisition(trial, fired(trial))},
+          {"  by one release", "eventsByOneRelease",
+           counted && counted->most ? std::to_string(*counted->most)
+                                    : std::to_string(trial.statistics.events_at_once)},
+          {"znodes left", "nodesLeft", std::to_string(trial.znodes_left)},
+          {"watches left", "watchesLeft",
+           counted ? Number(std::to_string(counted->left)) : std::nullopt}};
+}
 
 /// A distribution, shown as three figures.
 struct SpreadFigures {
@@ -467,8 +455,7 @@ std::vector<std::pair<std::string, Number>> values_of(const ContentionTrial& tri
     return fmt::format("{:.1f}", static_cast<double>(time.count()) / 1e3);
   };
   std::vector<std::pair<std::string, Number>> values;
-  values.reserve(figures.size());
-  for (const auto& figure : figures) values.emplace_back(figure.key, figure.value(trial));
+  for (auto& figure : figures_of(trial)) values.emplace_back(figure.key, std::move(figure.value));
   values.emplace_back("tookUs", microseconds(trial.statistics.took));
   for (const auto& one : spreads) {
     const auto& spread = trial.statistics.*one.spread;
@@ -498,9 +485,11 @@ std::vector<std::string> contention_table(std::span<const ContentionTrial> trial
   add("", [](const auto& of) { return Three{of.title}; });
   const bool together = std::ranges::any_of(
       trials, [](const ContentionTrial& of) { return of.statistics.together > 1; });
-  for (const auto& figure : figures)
-    if (together || figure.key != std::string_view("together"))
-      add(figure.name, [&](const auto& of) { return Three{figure.value(of).value_or("-")}; });
+  const auto figures = figures_of(trials.front());
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    if (together || figures[i].key != std::string_view("together"))
+      add(figures[i].name,
+          [&](const auto& of) { return Three{figures_of(of)[i].value.value_or("-")}; });
   add("took", [](const auto& of) { return Three{short_time(of.statistics.took)}; });
   add("", [](const auto&) { return Three{"median", "99 %", "longest"}; });
   for (const auto& one : spreads)
@@ -552,7 +541,7 @@ std::size_t znodes_left(Client& client, const std::string& path, const std::set<
   std::size_t left = 0;
   try {
     client.await_connection(path, stop);  // the session may have been lost meanwhile
-    for (const auto& name : client.children(path, Watch::none(), stop).names) {
+    for (const auto& name : client.children(path, Watch::none(), stop).names.strings()) {
       const auto stat = client.exists(join_path(path, name), Watch::none(), stop);
       if (stat && ids.contains(stat->ephemeral_owner)) ++left;
     }

@@ -2,6 +2,7 @@
 // lock is held.
 #include "lock/keeper.h"
 
+#include "base/mapped.h"
 #include "base/process.h"
 #include "client/client.h"
 #include "client/lease_renewal.h"
@@ -55,10 +56,8 @@ std::shared_ptr<const LockChecks::Check> LockChecks::check(BootClock::duration i
     if (next == unreadable_.end()) next = unreadable_.begin();
     fresh->nodes.push_back(last_unreadable_ = *next);
   }
-  std::vector<Op> ops;
-  ops.reserve(fresh->nodes.size());
-  for (const auto& node : fresh->nodes) ops.emplace_back(CheckOp{.path = node});
-  fresh->answer = client_.start_multi(ops);
+  fresh->answer = client_.start_multi(
+      mapped<Op>(fresh->nodes, [](const std::string& node) { return CheckOp{.path = node}; }));
   return latest_ = fresh;
 }
 
@@ -215,10 +214,7 @@ class Lock::Keeper {
   }
 
   std::vector<Pending<Node>> read_nodes(const std::vector<std::string>& nodes, const Watch& watch) {
-    std::vector<Pending<Node>> questions;
-    questions.reserve(nodes.size());
-    for (const auto& node : nodes) questions.push_back(client_.start_get(node, watch));
-    return questions;
+    return mapped(nodes, [&](const std::string& node) { return client_.start_get(node, watch); });
   }
 
   /// Whether the release was requested during the wait for the lock: what starts now would be ended

@@ -2,6 +2,7 @@
 #include "lock/picture.h"
 
 #include "base/column_table.h"
+#include "base/mapped.h"
 #include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -67,14 +68,8 @@ std::string behind_text(const Seat& seat) {
   if (const auto before = seat.behind())
     return fmt::format("#{}{}", *before, seat.watch_unknown ? "?" : "");
   if (seat.watches_no_node() && !may_watch_list(seat)) return "-";
-  switch (seat.state) {
-    case SeatState::Next:
-      return "a lease";
-    case SeatState::Waits:
-      return "list?";
-    default:
-      return "-";
-  }
+  if (seat.state == SeatState::Next) return "a lease";
+  return seat.state == SeatState::Waits ? "list?" : "-";
 }
 
 std::string watched_by_text(const Seat& seat) {
@@ -130,21 +125,10 @@ std::vector<std::string> short_sessions(const LockView& view, const PictureStyle
   };
   std::size_t digits = 4;
   while (digits < 16 && !tell_apart(digits)) ++digits;
-  std::vector<std::string> cells;
-  cells.reserve(view.seats.size());
-  for (const auto& seat : view.seats) {
+  return mapped(view.seats, [&](const Seat& seat) {
     const auto text = session_text(seat.session);
-    cells.push_back(text.size() <= digits + 2 ? text
-                                              : dots(style) + text.substr(text.size() - digits));
-  }
-  return cells;
-}
-
-std::vector<std::string> hosts_only(const LockView& view) {
-  std::vector<std::string> cells;
-  cells.reserve(view.seats.size());
-  for (const auto& seat : view.seats) cells.push_back(address_text(seat, false));
-  return cells;
+    return text.size() <= digits + 2 ? text : dots(style) + text.substr(text.size() - digits);
+  });
 }
 
 class SeatTable {
@@ -192,7 +176,8 @@ class SeatTable {
         std::ranges::any_of(view_.seats, [](const Seat& seat) { return seat.other_watchers > 0; });
     if (!fits(28) && !others) table_.drop(watched_);
     if (fits(20)) return;
-    table_.replace_cells(address_, hosts_only(view_));
+    table_.replace_cells(
+        address_, mapped(view_.seats, [](const Seat& seat) { return address_text(seat, false); }));
     if (fits(14)) return;
     for (const auto column : {address_, session_, token_, mode_}) {
       table_.drop(column);
@@ -362,9 +347,7 @@ std::string chain_text(const std::vector<Stage>& stages, const PictureStyle& sty
   const std::string arrow = style.ascii ? " <- " : " ◄ ";
   const std::string gap = arrow + dots(style) + arrow;
   const std::size_t columns = style.columns == 0 ? 100 : style.columns;
-  std::vector<std::string> texts;
-  texts.reserve(stages.size());
-  for (const auto& stage : stages) texts.push_back(stage_text(stage, style));
+  const auto texts = mapped(stages, [&](const Stage& stage) { return stage_text(stage, style); });
   auto text = fmt::format("{}", fmt::join(texts, arrow));
   if (text_width(text) <= columns) return text;
   const auto end = gap + texts.back();
@@ -478,19 +461,16 @@ Json lock_json(const LockView& view, const PictureStyle& style) {
 }
 
 std::vector<std::string> plain_lock(const LockView& view) {
-  std::vector<std::string> lines;
-  lines.reserve(view.seats.size());
-  for (const auto& seat : view.seats) {
+  return mapped(view.seats, [](const Seat& seat) {
     const auto owner = seat.owner ? escape_for_terminal(*seat.owner) : std::string("-");
-    lines.push_back(fmt::format(
+    return fmt::format(
         "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", seat.number,
         name_of(names_for_programs, seat.state), mode_name(seat), library_name(seat.made_by),
         session_text(seat.session), seat.address.empty() ? "-" : escape_for_terminal(seat.address),
         seat.created, seat.token, seat.waits_for ? std::to_string(*seat.waits_for) : "-",
         seat.watched_by.empty() ? "-" : fmt::format("{}", fmt::join(seat.watched_by, ",")),
-        escape_for_terminal(seat.contender.nodes.front().text), owner));
-  }
-  return lines;
+        escape_for_terminal(seat.contender.nodes.front().text), owner);
+  });
 }
 
 }  // namespace zksh

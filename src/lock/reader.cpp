@@ -100,10 +100,10 @@ int LockReader::try_read(std::optional<QueueReading>& reading, const std::stop_t
     reading = {.path = top_.path, .queue = top_.children};
     return code::ok;
   }
-  std::optional<std::int64_t> limit;
-  const auto asked_limit = client_.start_get(top_.path, watch());
+  const auto asked = client_.start_get(top_.path, watch());
   for (auto* directory : {&locks_, &leases_}) ask(*directory);
-  if ((code = take_limit(asked_limit, limit, stop)) != code::ok) return code;
+  const auto node = client_.await(asked, stop);
+  if (node.code != code::ok && node.code != code::no_auth) return node.code;
   for (auto* directory : {&locks_, &leases_}) {
     code = list(*directory, stop);
     if (code == code::ok) code = fetch(*directory, stop);
@@ -113,8 +113,10 @@ int LockReader::try_read(std::optional<QueueReading>& reading, const std::stop_t
     else if (code != code::ok)
       return code;
   }
-  reading = {
-      .path = top_.path, .queue = locks_.children, .leases = leases_.children, .limit = limit};
+  reading = {.path = top_.path,
+             .queue = locks_.children,
+             .leases = leases_.children,
+             .limit = semaphore_limit(node.value.data)};
   return code::ok;
 }
 
@@ -125,9 +127,9 @@ void LockReader::ask(Directory& directory) {
 
 int LockReader::list(Directory& directory, const std::stop_token& stop) {
   if (directory.listed) return code::ok;
-  auto outcome = client_.await(std::exchange(directory.asked, {}), stop);
+  const auto outcome = client_.await(std::exchange(directory.asked, {}), stop);
   if (outcome.code != code::ok) return outcome.code;
-  directory.children.names = std::move(outcome.value.names);
+  directory.children.names = outcome.value.names.strings();
   directory.children.stat = outcome.value.stat;
   directory.listed = watch_;
   return code::ok;
@@ -179,15 +181,6 @@ int LockReader::fetch(Directory& directory, const std::stop_token& stop) {
   if (!ask_in_order(unread, window, ask, take)) return code;
   children.entries = std::move(entries);
   remove_contenders(children.names, gone);
-  return code::ok;
-}
-
-int LockReader::take_limit(const Pending<Node>& asked, std::optional<std::int64_t>& limit,
-                           const std::stop_token& stop) {
-  const auto outcome = client_.await(asked, stop);
-  if (outcome.code == code::no_auth) return code::ok;
-  if (outcome.code != code::ok) return outcome.code;
-  limit = semaphore_limit(outcome.value.data);
   return code::ok;
 }
 

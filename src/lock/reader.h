@@ -56,8 +56,6 @@ class LockReader {
   void ask(Directory& directory);
   int list(Directory& directory, const std::stop_token& stop);
   int fetch(Directory& directory, const std::stop_token& stop);
-  int take_limit(const Pending<Node>& asked, std::optional<std::int64_t>& limit,
-                 const std::stop_token& stop);
   int await_creation(const std::stop_token& stop);
   void take_events();
   void connect(const std::stop_token& stop);

@@ -35,7 +35,7 @@ Nodes contender_of(Context& cx, const std::string& path) {
   const auto listed = cx.client.await(cx.client.start_children(place, Watch::none()), cx.stop);
   if (listed.code != code::ok) return nodes;
   const auto own = parse_lock_name(base_name(path));
-  for (const auto& name : listed.value.names) {
+  for (const auto& name : listed.value.names.strings()) {
     const auto other = parse_lock_name(name);
     if (other && other->key() == own->key() && name != base_name(path))
       nodes.push_back(join_path(place, name));

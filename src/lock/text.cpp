@@ -2,6 +2,7 @@
 #include "lock/text.h"
 
 #include "base/column_table.h"
+#include "base/mapped.h"
 #include "base/named_values.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -61,10 +62,9 @@ std::string detail(const LockStatus& status,
     return fmt::format("{} of {}, behind {}", status.place.position, status.place.count,
                        escape_for_terminal(behind));
   }
-  std::vector<std::string> names;
-  names.reserve(status.holding.nodes.size());
-  for (const auto& node : status.holding.nodes)
-    names.push_back(escape_for_terminal(node_name(base_name(node))));
+  const auto names = mapped(status.holding.nodes, [&](const std::string& node) {
+    return escape_for_terminal(node_name(base_name(node)));
+  });
   return fmt::format("{}", fmt::join(names, " "));
 }
 
@@ -198,11 +198,7 @@ std::set<std::string> occupied_nodes(const OwnLocks& locks) {
 
 std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t columns, bool ascii) {
   if (locks.empty()) return {};
-  constexpr std::size_t kind = 1;
-  constexpr std::size_t since_when = 2;
-  constexpr std::size_t token = 3;
-  constexpr std::size_t name = 4;
-  constexpr std::size_t details = 5;
+  enum Column : std::size_t { State, Kind, Since, Token, Name, Details };
   ColumnTable table({{.title = "state"},
                      {.title = "kind"},
                      {.title = "since", .right = true},
@@ -227,26 +223,23 @@ std::vector<std::string> own_locks_table(const OwnLocks& locks, std::size_t colu
   // A contender's name with a short guid, and a path.
   constexpr std::size_t least_details = 28;
   constexpr std::size_t least_name = 12;
-  table.set_elastic(details, ColumnTable::Cut::Middle, least_details);
-  table.set_elastic(name, ColumnTable::Cut::Middle, least_name);
-  table.set_elastic(details, ColumnTable::Cut::Middle);
-  for (const auto column : {since_when, kind, token})
+  table.set_elastic(Details, ColumnTable::Cut::Middle, least_details);
+  table.set_elastic(Name, ColumnTable::Cut::Middle, least_name);
+  table.set_elastic(Details, ColumnTable::Cut::Middle);
+  for (const auto column : {Since, Kind, Token})
     if (columns > 0 && table.width(least_details) > columns) table.drop(column);
   return table.lines(columns, mark);
 }
 
 std::vector<std::string> plain_own_locks(const OwnLocks& locks) {
-  std::vector<std::string> lines;
-  lines.reserve(locks.size());
-  for (const auto& lock : locks) {
+  return mapped(locks, [](const auto& lock) {
     const auto status = lock->status();
-    lines.push_back(
-        fmt::format("{}\t{}\t{}\t{}\t{}\t{}", state_of(status), status.kind,
-                    has_token(status) ? tokens_text(status.holding, ",") : "-",
-                    session_text(status.holding.session), escape_for_terminal(lock->name()),
-                    escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " ")))));
-  }
-  return lines;
+    return fmt::format(
+        "{}\t{}\t{}\t{}\t{}\t{}", state_of(status), status.kind,
+        has_token(status) ? tokens_text(status.holding, ",") : "-",
+        session_text(status.holding.session), escape_for_terminal(lock->name()),
+        escape_for_terminal(fmt::format("{}", fmt::join(status.holding.nodes, " "))));
+  });
 }
 
 Json own_lock_json(const Lock& lock) {

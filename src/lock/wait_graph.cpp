@@ -2,6 +2,7 @@
 // reads what it considers.
 #include "lock/wait_graph.h"
 
+#include "base/mapped.h"
 #include "client/client.h"
 #include "client/node_path.h"
 
@@ -152,10 +153,8 @@ Task<std::vector<LockView>> NearbyLocks::read(std::set<std::string> paths) {
   auto all = co_await with_siblings(std::move(paths));
   auto readings = co_await list(std::move(all));
   co_await fetch_sessions(readings);
-  std::vector<LockView> views;
-  views.reserve(readings.size());
-  for (const auto& reading : readings) views.push_back(make_lock_view(reading, {}, {}, 0));
-  co_return views;
+  co_return mapped(readings,
+                   [](const QueueReading& reading) { return make_lock_view(reading, {}, {}, 0); });
 }
 
 Task<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> paths) {
@@ -172,7 +171,7 @@ Task<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> pat
     if (stat.code != code::ok || count > most_siblings) continue;
     const auto listing = client_.start_children(parent, Watch::none());
     const auto listed = co_await fiber_.answer(listing);
-    for (const auto& name : listed.value.names) {
+    for (const auto& name : listed.value.names.strings()) {
       const auto path = join_path(parent, name);
       if (path == "/zookeeper" || paths.contains(path)) continue;
       siblings[path] = client_.start_exists(path, Watch::none());
@@ -197,11 +196,11 @@ Task<std::vector<QueueReading>> NearbyLocks::list(std::set<std::string> paths) {
   std::vector<QueueReading> readings;
   std::vector<Semaphore> semaphores;
   for (const auto& [path, asked] : listings) {
-    auto listed = co_await fiber_.answer(asked);
+    const auto listed = co_await fiber_.answer(asked);
     if (listed.code != code::ok || listed.value.names.size() < fewest_children) continue;
     auto& reading = readings.emplace_back();
     reading.path = path;
-    reading.queue.names = std::move(listed.value.names);
+    reading.queue.names = listed.value.names.strings();
     if (!is_semaphore(reading.queue.names)) continue;
     auto locks = client_.start_children(join_path(path, "locks"), Watch::none());
     auto leases = client_.start_children(join_path(path, "leases"), Watch::none());
@@ -210,12 +209,12 @@ Task<std::vector<QueueReading>> NearbyLocks::list(std::set<std::string> paths) {
         {readings.size() - 1, std::move(locks), std::move(leases), std::move(limit)});
   }
   for (const auto& semaphore : semaphores) {
-    auto locks = co_await fiber_.answer(semaphore.locks);
-    auto leases = co_await fiber_.answer(semaphore.leases);
+    const auto locks = co_await fiber_.answer(semaphore.locks);
+    const auto leases = co_await fiber_.answer(semaphore.leases);
     const auto limit = co_await fiber_.answer(semaphore.limit);
     auto& reading = readings[semaphore.reading];
-    reading.queue.names = std::move(locks.value.names);
-    reading.leases.emplace().names = std::move(leases.value.names);
+    reading.queue.names = locks.value.names.strings();
+    reading.leases.emplace().names = leases.value.names.strings();
     if (limit.code == code::ok) reading.limit = semaphore_limit(limit.value.data);
   }
   co_return readings;

@@ -83,7 +83,7 @@ bool is_bare(const Context& cx) {
   return cx.out.plain() || (style.for_people && !style.out_is_terminal && cx.out.redirected());
 }
 
-void print_children(Context& cx, const std::string& path, Listing children, ListingForm form) {
+void print_children(Context& cx, const std::string& path, Children children, ListingForm form) {
   auto& names = children.names;
   if (!prints_as_34(cx)) names.sort(cx.stop);
   if (cx.out.json()) {

@@ -78,7 +78,7 @@ struct ListingForm {
   bool with_paths = false;
   bool human = false;  ///< for the Stat
 };
-void print_children(Context& cx, const std::string& path, Listing children, ListingForm form);
+void print_children(Context& cx, const std::string& path, Children children, ListingForm form);
 /// `human`: adds ages and other derived values; asks the servers who owns an ephemeral, and blocks
 /// as ServerPoller::ask.
 void print_stat(Context& cx, const Stat& stat, bool human = false);

@@ -61,7 +61,7 @@ void remove_limits(Client& client, const std::string& path, const std::stop_toke
     // A rehearsal still reads the children that it would have removed.
     std::vector<std::string> gone{std::string(limits_name), std::string(usage_name)};
     for (auto node = quota_node(path); node != quota_root; node = parent_path(node)) {
-      auto names = client.children(node, Watch::none(), stop).names;
+      auto names = client.children(node, Watch::none(), stop).names.strings();
       std::erase_if(names, [&](const auto& name) { return std::ranges::count(gone, name) > 0; });
       if (!names.empty()) return;
       client.remove({.path = node}, stop);

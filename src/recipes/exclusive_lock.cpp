@@ -14,12 +14,10 @@ namespace {
 /// losers watch it and race again when it is gone. Unfair: there is no queue, and every release
 /// wakes everyone. Only zksh knows this recipe; contenders of the other recipes do not see it, so
 /// if there are any, this throws LockBusy.
-class ExclusiveLock final : public Recipe {
+class ExclusiveLock final : public ContendingRecipe {
  public:
   ExclusiveLock(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
-      : requests_(client, fiber, report),
-        report_(report),
-        request_(std::move(request)),
+      : ContendingRecipe(client, fiber, report, std::move(request)),
         node_(join_path(request_.path(), "lock")),
         nodes_(requests_,
                [this](const std::string& guid) {
@@ -36,21 +34,17 @@ class ExclusiveLock final : public Recipe {
       throw UsageError("the exclusive recipe has no read and write locks");
   }
 
-  Task<> acquire(Clock::time_point deadline) override {
-    return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
-  }
-
   Task<bool> release() override { return nodes_.take_back(); }
 
   const Holding& holding() const override { return nodes_.holding(); }
 
  private:
-  Task<> give_up() {
+  Task<> give_up() override {
     watch_.drop();
     co_await nodes_.take_back();
   }
 
-  Task<> contend() {
+  Task<> contend() override {
     reported_holder_.clear();
     co_await look_first();
     for (;;) {
@@ -70,20 +64,14 @@ class ExclusiveLock final : public Recipe {
 
   /// Contenders in a queue neither see the node nor are stopped by it.
   Task<> look_first() {
-    for (;;) {
-      co_await requests_.connected();
-      auto outcome = co_await requests_.answer(requests_.send_children(request_.path()));
-      if (is_connection_failure(outcome.code)) continue;
-      if (outcome.code == code::no_node) co_return;
-      if (outcome.code != code::ok) throw ZkError(outcome.code, request_.path());
-      const auto queue = make_lock_queue(std::move(outcome.value.names));
-      if (!queue.contenders.empty())
-        throw LockBusy(request_.path() +
-                       " has a queue whose contenders do not see the node of --recipe exclusive");
-      const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
-      if (busy && request_.try_only) throw LockBusy(request_.path() + " is busy");
-      co_return;
-    }
+    ChildListing listing(requests_, watch_, request_.path());
+    auto names = co_await listing.names(false);
+    const auto queue = make_lock_queue(std::move(names));
+    if (!queue.contenders.empty())
+      throw LockBusy(request_.path() +
+                     " has a queue whose contenders do not see the node of --recipe exclusive");
+    const bool busy = std::ranges::find(queue.others, base_name(node_)) != queue.others.end();
+    if (busy && request_.try_only) throw LockBusy(request_.path() + " is busy");
   }
 
   Task<> await_end() {
@@ -103,9 +91,6 @@ class ExclusiveLock final : public Recipe {
     if (!woken) throw LockBusy(request_.path() + " was not acquired in time");
   }
 
-  RecipeRequests requests_;
-  const RecipeReport& report_;
-  LockRequest request_;
   std::string node_;
   LockNodes nodes_;
   RecipeWatch watch_;

@@ -16,19 +16,14 @@ std::string reader_name(const LockName& writer) {
 /// An exclusive lock, or one side of a read/write lock, made of ephemeral sequential nodes with a
 /// guid in their names. Source: ZooKeeper Recipes and Solutions, "Locks" and "Shared Locks"; names
 /// of Curator and kazoo.
-class FairLock final : public Recipe {
+class FairLock final : public ContendingRecipe {
  public:
   FairLock(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
-      : requests_(client, fiber, report),
-        request_(std::move(request)),
+      : ContendingRecipe(client, fiber, report, std::move(request)),
         names_(request_.compat.value_or(Compat::Curator)),
         nodes_(requests_,
                [this](const std::string& guid) { return contender_plan(request_, names_, guid); }),
         turn_(requests_, report, request_) {}
-
-  Task<> acquire(Clock::time_point deadline) override {
-    return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
-  }
 
   Task<bool> release() override {
     turn_.leave(true);
@@ -76,12 +71,12 @@ class FairLock final : public Recipe {
   const Holding& holding() const override { return nodes_.holding(); }
 
  private:
-  Task<> give_up() {
+  Task<> give_up() override {
     turn_.leave(false);
     co_await nodes_.take_back();
   }
 
-  Task<> contend() {
+  Task<> contend() override {
     if (request_.try_only) co_await turn_.look_first();
     for (;;) {
       co_await nodes_.make([this] { turn_.ask(); });
@@ -103,8 +98,6 @@ class FairLock final : public Recipe {
     }
   }
 
-  RecipeRequests requests_;
-  LockRequest request_;
   Compat names_;
   LockNodes nodes_;
   LockTurn turn_;

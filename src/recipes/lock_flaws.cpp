@@ -1,6 +1,7 @@
 // LockFlaws: how each library treats the names of the others.
 #include "recipes/lock_flaws.h"
 
+#include "base/mapped.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -125,22 +126,14 @@ std::string remedy(const Contender& observer, const Contender& other, bool own) 
     text += text.empty() ? "" : ", or ";
     text += more;
   };
-  switch (kind_of(observer)) {
-    case Kind::KazooLock:
-    case Kind::KazooRead:
-      if (other.has(ContenderTag::Lock))
-        add("give it extra_lock_patterns=[\"lock-\"]");
-      else if (is_read_write(other))
-        add(kind_of(observer) == Kind::KazooRead
-                ? "give it extra_lock_patterns=[\"__WRIT__\"]"
-                : "give it extra_lock_patterns=[\"__READ__\", \"__WRIT__\"]");
-      break;
-    case Kind::ReadWrite:
-      if (own && other.has(ContenderTag::Lock)) add("use rwlock");
-      break;
-    default:
-      break;
-  }
+  const auto kind = kind_of(observer);
+  const bool kazoo = kind == Kind::KazooLock || kind == Kind::KazooRead;
+  if (kazoo && other.has(ContenderTag::Lock))
+    add("give it extra_lock_patterns=[\"lock-\"]");
+  else if (kazoo && is_read_write(other))
+    add(kind == Kind::KazooRead ? "give it extra_lock_patterns=[\"__WRIT__\"]"
+                                : "give it extra_lock_patterns=[\"__READ__\", \"__WRIT__\"]");
+  if (kind == Kind::ReadWrite && own && other.has(ContenderTag::Lock)) add("use rwlock");
   return text.empty() ? text : fmt::format(" ({})", text);
 }
 
@@ -169,10 +162,7 @@ std::vector<Representative> representatives(const LockQueue& queue, std::string_
     first.try_emplace({kind_of(contender), contender.mode, ours, dashed},
                       Representative{&contender, ours});
   }
-  std::vector<Representative> all;
-  all.reserve(first.size());
-  for (const auto& entry : first) all.push_back(entry.second);
-  return all;
+  return mapped(first, [](const auto& entry) { return entry.second; });
 }
 
 bool conflict(const Contender& a, const Contender& b) {
@@ -186,17 +176,13 @@ std::string flaw_of(const Representative& observer, const Representative& other,
   const auto who = contender_text(*observer.contender, false);
   const auto whom =
       other_is_own ? std::string("this lock") : contender_text(*other.contender, other.zksh);
-  switch (lock_sight(*observer.contender, *other.contender)) {
-    case Sight::Sees:
-      return {};
-    case Sight::Blind:
-      return fmt::format("{} cannot see {}{}", who, whom,
-                         remedy(*observer.contender, *other.contender, other_is_own));
-    case Sight::Fails:
-      return fmt::format("{} {} {}", who, failure(*observer.contender, *other.contender), whom);
-    case Sight::Unsure:
-      break;
-  }
+  const auto sight = lock_sight(*observer.contender, *other.contender);
+  if (sight == Sight::Sees) return {};
+  if (sight == Sight::Blind)
+    return fmt::format("{} cannot see {}{}", who, whom,
+                       remedy(*observer.contender, *other.contender, other_is_own));
+  if (sight == Sight::Fails)
+    return fmt::format("{} {} {}", who, failure(*observer.contender, *other.contender), whom);
   if (kind_of(*observer.contender) == Kind::KazooLock)
     return fmt::format("{} does not wait for {}, unless it is a WriteLock", who,
                        other_is_own ? "this reader" : whom);
@@ -257,22 +243,13 @@ void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& 
   const auto dashless = std::ranges::find_if_not(queue.others, has_dash);
   for (const auto& kind : kinds) {
     const auto who = contender_text(*kind.contender, kind.zksh);
-    switch (kind_of(*kind.contender)) {
-      case Kind::JavaLock:
-        if (java > 1)
-          flaws.push_back(who + " waits forever if the one before it leaves at the wrong moment");
-        break;
-      case Kind::Go:
-        if (!queue.others.empty())
-          flaws.push_back(fmt::format("{} fails on the name {}", who, queue.others.front()));
-        break;
-      case Kind::CLock:
-        if (dashless != queue.others.end())
-          flaws.push_back(fmt::format("{} crashes on the name {}", who, *dashless));
-        break;
-      default:
-        break;
-    }
+    const auto library = kind_of(*kind.contender);
+    if (library == Kind::JavaLock && java > 1)
+      flaws.push_back(who + " waits forever if the one before it leaves at the wrong moment");
+    if (library == Kind::Go && !queue.others.empty())
+      flaws.push_back(fmt::format("{} fails on the name {}", who, queue.others.front()));
+    if (library == Kind::CLock && dashless != queue.others.end())
+      flaws.push_back(fmt::format("{} crashes on the name {}", who, *dashless));
   }
 }
 

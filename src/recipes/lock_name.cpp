@@ -2,13 +2,13 @@
 #include "recipes/lock_name.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <sys/random.h>
 #include <utility>
@@ -40,12 +40,9 @@ struct Numbered {
 std::optional<Numbered> number_at_end(std::string_view name, std::size_t length) {
   if (name.size() < length) return std::nullopt;
   const auto text = name.substr(name.size() - length);
-  const bool negative = text.front() == '-';
-  if (!all_digits(text.substr(negative ? 1 : 0))) return std::nullopt;
-  std::int32_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || (negative && length == 11 && text[1] == '0')) return std::nullopt;
-  return Numbered{name.substr(0, name.size() - length), number};
+  const auto number = number_in<std::int32_t>(text);
+  if (!number || (length == 11 && text.starts_with("-0"))) return std::nullopt;
+  return Numbered{name.substr(0, name.size() - length), *number};
 }
 
 /// Whether it is x- and a session id: sixteen hexadecimal digits (zoo_lock.c), or a decimal number

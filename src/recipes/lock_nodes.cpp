@@ -2,6 +2,7 @@
 // behind.
 #include "recipes/lock_nodes.h"
 
+#include "base/mapped.h"
 #include "client/client.h"
 #include "client/lease_renewal.h"
 #include "client/node_path.h"
@@ -81,11 +82,9 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   // Not in the same transaction: the C client (3.8.0) aborts at the answer to a container in a
   // multi.
   const auto paths = parents_;
-  std::vector<RecipeRequests::Sent<Created>> parents;
-  parents.reserve(paths.size());
-  for (const auto& path : paths)
-    parents.push_back(
-        requests_.send(client.start_create(parent_creation(path)), "create {}", path));
+  auto parents = mapped(paths, [&](const std::string& path) {
+    return requests_.send(client.start_create(parent_creation(path)), "create {}", path);
+  });
   int result = code::ok;
   if (plan_.nodes.size() == 1 && plan_.removals.empty()) {
     const auto& node = plan_.nodes.front();
@@ -180,8 +179,7 @@ CreateOp LockNodes::parent_creation(const std::string& path) const {
 }
 
 void LockNodes::adopt(const std::vector<OpResult>& results) {
-  holding_.nodes.reserve(results.size());
-  for (const auto& result : results) holding_.nodes.push_back(result.path);
+  holding_.nodes = mapped(results, &OpResult::path);
   holding_.token = results.front().stat.czxid;  // 0: not known
 }
 
@@ -219,12 +217,10 @@ Task<bool> LockNodes::find() {
 /// Sorted by sequence number; nullopt if the connection was lost again. Waits (sync) for what is
 /// still on its way to the server's tree.
 Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
-  std::set<std::string> parents;
-  for (const auto& node : plan_.nodes) parents.emplace(parent_path(node.path));
+  const auto parents = direct_parents();
   auto flushed = requests_.send_sync(*parents.begin());
-  std::vector<RecipeRequests::Sent<Children>> listings;
-  listings.reserve(parents.size());
-  for (const auto& parent : parents) listings.push_back(requests_.send_children(parent));
+  auto listings =
+      mapped(parents, [&](const std::string& parent) { return requests_.send_children(parent); });
   const auto sync = co_await requests_.answer(std::move(flushed));
   bool lost = was_not_asked(sync.code);
   std::vector<std::tuple<std::string, std::int32_t, std::string>> found;
@@ -233,7 +229,7 @@ Task<std::optional<std::vector<std::string>>> LockNodes::find_by_names() {
     const auto listed = co_await requests_.answer(std::move(listing));
     lost = lost || is_connection_failure(listed.code);
     if (!lost && !is_answer(listed.code)) throw ZkError(listed.code, *parent);
-    for (const auto& name : listed.value.names) {
+    for (const auto& name : listed.value.names.strings()) {
       const auto parsed = parse_lock_name(name);
       if (parsed && has(*parsed)) found.emplace_back(*parent, parsed->sequence, name);
     }
@@ -327,9 +323,8 @@ Task<int> LockNodes::remove() {
   auto& client = requests_.client();
   const auto& nodes = holding_.nodes;
   if (nodes.size() > 1) {
-    std::vector<Op> ops;
-    ops.reserve(nodes.size());
-    for (const auto& node : nodes) ops.emplace_back(RemoveOp{.path = node});
+    const auto ops =
+        mapped<Op>(nodes, [](const std::string& node) { return RemoveOp{.path = node}; });
     const auto outcome = co_await requests_.answer(
         requests_.send(client.start_multi(ops), "multi: delete {} nodes", ops.size()));
     if (outcome.code != code::no_node) co_return outcome.code;
@@ -355,8 +350,7 @@ Task<bool> LockNodes::prove() {
     if (outcome.code != code::ok) co_return false;
     holding_.token = outcome.value.czxid;
   }
-  const bool there = co_await await_lease();
-  co_return there;
+  co_return co_await await_lease();
 }
 
 void LockNodes::ask_token() {
@@ -370,9 +364,8 @@ bool LockNodes::lease_lasts() {
 }
 
 RecipeRequests::Sent<std::vector<OpResult>> LockNodes::send_check() {
-  std::vector<Op> ops;
-  ops.reserve(holding_.nodes.size());
-  for (const auto& node : holding_.nodes) ops.emplace_back(CheckOp{.path = node});
+  const auto ops =
+      mapped<Op>(holding_.nodes, [](const std::string& node) { return CheckOp{.path = node}; });
   return requests_.send(requests_.client().start_multi(ops), "multi: check {} nodes", ops.size());
 }
 

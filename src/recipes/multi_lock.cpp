@@ -27,12 +27,10 @@ namespace {
 /// one that waits for /a. Therefore the names of atomic contenders are recognisable (see
 /// joins_many). A contender that goes in order, when it finds one before it, gives everything back,
 /// holds nothing until that one is gone, and starts again.
-class MultiLock final : public Recipe {
+class MultiLock final : public ContendingRecipe {
  public:
   MultiLock(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
-      : requests_(client, fiber, report),
-        report_(report),
-        request_(std::move(request)),
+      : ContendingRecipe(client, fiber, report, std::move(request)),
         names_(request_.compat.value_or(Compat::Curator)),
         watch_(requests_) {
     if (request_.read_write || request_.mode == LockMode::Shared)
@@ -48,10 +46,6 @@ class MultiLock final : public Recipe {
       // A contender that holds nothing may wait for anybody.
       if (stages_.size() > 1) stage.queues.front().turn.yield_to_multi_joiners();
     }
-  }
-
-  Task<> acquire(Clock::time_point deadline) override {
-    return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
   }
 
   Task<bool> release() override {
@@ -111,7 +105,7 @@ class MultiLock final : public Recipe {
     LockNodes nodes;
   };
 
-  Task<> contend() {
+  Task<> contend() override {
     if (request_.try_only) co_await look_first();
     for (;;) {
       auto turn = Turn::Held;
@@ -296,7 +290,7 @@ class MultiLock final : public Recipe {
     }
   }
 
-  Task<> give_up() {
+  Task<> give_up() override {
     watch_.drop();
     for (auto& stage : stages_) stage.leave_queues(false);
     co_await take_back();
@@ -343,9 +337,6 @@ class MultiLock final : public Recipe {
     co_return held;
   }
 
-  RecipeRequests requests_;
-  const RecipeReport& report_;
-  LockRequest request_;
   Compat names_;
   std::deque<Stage> stages_;
   RecipeWatch watch_;

@@ -150,16 +150,11 @@ MakeRecipe make_multi_lock;
 
 inline std::unique_ptr<Recipe> make_recipe(Client& client, Fiber& fiber, const RecipeReport& report,
                                            const LockRequest& request) {
-  switch (request.recipe) {
-    case RecipeKind::Exclusive:
-      return make_exclusive_lock(client, fiber, report, request);
-    case RecipeKind::Semaphore:
-      return make_semaphore(client, fiber, report, request);
-    case RecipeKind::Multi:
-      return make_multi_lock(client, fiber, report, request);
-    default:
-      return make_fair_lock(client, fiber, report, request);
-  }
+  auto* const make = request.recipe == RecipeKind::Exclusive   ? make_exclusive_lock
+                     : request.recipe == RecipeKind::Semaphore ? make_semaphore
+                     : request.recipe == RecipeKind::Multi     ? make_multi_lock
+                                                               : make_fair_lock;
+  return make(client, fiber, report, request);
 }
 
 }  // namespace zksh

@@ -123,18 +123,17 @@ Task<> RecipeRequests::pause_after_loss() {
     throw LockUnsettled("the place in the queue was lost again and again");
 }
 
-Task<> attempt_until(Clock::time_point deadline, RecipeRequests& requests, Task<> attempt,
-                     std::function<Task<>()> give_back) {
-  requests.set_deadline(deadline);
+Task<> ContendingRecipe::acquire(Clock::time_point deadline) {
+  requests_.set_deadline(deadline);
   std::exception_ptr failure;
   try {
-    co_await attempt;
+    co_await contend();
   } catch (...) {  // rethrown once all is given back
     failure = std::current_exception();
   }
-  requests.set_deadline(Fiber::never);
+  requests_.set_deadline(Fiber::never);
   if (!failure) co_return;
-  co_await give_back();
+  co_await give_up();
   std::rethrow_exception(failure);
 }
 
@@ -288,11 +287,11 @@ Task<std::vector<std::string>> ChildListing::names(bool with_watch) {
       co_await requests_.connected();
       ask(with_watch);
     }
-    auto outcome = co_await requests_.answer(*std::exchange(sent_, std::nullopt));
+    const auto outcome = co_await requests_.answer(*std::exchange(sent_, std::nullopt));
     if (is_connection_failure(outcome.code)) continue;
     if (outcome.code != code::ok && outcome.code != code::no_node)
       throw ZkError(outcome.code, path_);
-    co_return std::move(outcome.value.names);
+    co_return outcome.value.names.strings();
   }
 }
 

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -116,10 +115,24 @@ class RecipeRequests {
   Clock::duration pause_{};  ///< after the next loss
 };
 
-/// Runs `attempt` with a deadline. If it fails, runs `give_back` to its end, without a deadline,
-/// before rethrowing.
-Task<> attempt_until(Clock::time_point deadline, RecipeRequests& requests, Task<> attempt,
-                     std::function<Task<>()> give_back);
+/// What all recipes have in common; they differ in how they contend.
+class ContendingRecipe : public Recipe {
+ public:
+  Task<> acquire(Clock::time_point deadline) final;
+
+ protected:
+  ContendingRecipe(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
+      : requests_(client, fiber, report), report_(report), request_(std::move(request)) {}
+
+  /// As acquire, at the deadline of `requests_`; may leave nodes and watches if it throws.
+  virtual Task<> contend() = 0;
+  /// Takes back what a failed attempt has left.
+  virtual Task<> give_up() = 0;
+
+  RecipeRequests requests_;
+  const RecipeReport& report_;
+  LockRequest request_;
+};
 
 /// Finds the missing nodes among some and their ancestors, in one round trip. The reads can be sent
 /// ahead, behind a creation that may fail for want of a parent.

@@ -28,15 +28,14 @@ LockRequest mutex_of(const LockRequest& request) {
 
 /// `mutex`: the nodes of the mutex, which is given up in the same transaction; `written`: what
 /// others have written to them, such as a request to release.
-NodesPlan lease_plan(const LockRequest& request, const std::string& path, int quantity,
-                     const std::string& guid, const std::vector<std::string>& mutex,
-                     const Node& written) {
+NodesPlan lease_plan(const LockRequest& request, const std::string& path, const std::string& guid,
+                     const std::vector<std::string>& mutex, const Node& written) {
   const CreateOp lease{.path = join_path(path, fmt::format("_c_{}-lease-", guid)),
                        .data = written.data.value_or(request.owner),
                        .acl = request.acl,
                        .mode = CreateMode::Ephemeral,
                        .sequential = true};
-  NodesPlan plan{.nodes = std::vector(static_cast<std::size_t>(quantity), lease),
+  NodesPlan plan{.nodes = std::vector(static_cast<std::size_t>(request.quantity), lease),
                  .parents = request.parent.value_or(CreateMode::Container)};
   for (const auto& node : mutex)
     plan.removals.push_back({.path = node, .version = written.stat.version});
@@ -59,12 +58,10 @@ NodesPlan lease_plan(const LockRequest& request, const std::string& path, int qu
 /// there is none, and compared at the start (far from the servers, while joining the queue) and
 /// again once the leases are held. Curator ignores it.
 /// Source: Curator Tech Notes and InterProcessSemaphoreV2; kazoo.recipe.lock.Semaphore.
-class Semaphore final : public Recipe {
+class Semaphore final : public ContendingRecipe {
  public:
   Semaphore(Client& client, Fiber& fiber, const RecipeReport& report, LockRequest request)
-      : requests_(client, fiber, report),
-        report_(report),
-        request_(std::move(request)),
+      : ContendingRecipe(client, fiber, report, std::move(request)),
         count_(request_.leases),
         quantity_(request_.quantity),
         leases_path_(join_path(request_.path(), "leases")),
@@ -79,7 +76,7 @@ class Semaphore final : public Recipe {
         turn_(requests_, mutex_report_, mutex_request_),
         leases_(requests_,
                 [this](const std::string& guid) {
-                  return lease_plan(request_, leases_path_, quantity_, guid, mutex_.holding().nodes,
+                  return lease_plan(request_, leases_path_, guid, mutex_.holding().nodes,
                                     mutex_node_);
                 }),
         watch_(requests_),
@@ -91,10 +88,6 @@ class Semaphore final : public Recipe {
     };
   }
 
-  Task<> acquire(Clock::time_point deadline) override {
-    return attempt_until(deadline, requests_, contend(), [this] { return give_up(); });
-  }
-
   Task<bool> release() override { return leases_.take_back(); }
 
   const Holding& holding() const override { return leases_.holding(); }
@@ -103,7 +96,7 @@ class Semaphore final : public Recipe {
   /// What the node's data say about the number of leases.
   enum class Count { Missing, Empty, Agreed };
 
-  Task<> give_up() {
+  Task<> give_up() override {
     watch_.drop();
     turn_.leave(false);
     listing_.forget();
@@ -118,7 +111,7 @@ class Semaphore final : public Recipe {
     if (failure) std::rethrow_exception(failure);
   }
 
-  Task<> contend() {
+  Task<> contend() override {
     wait_reported_ = false;
     if (request_.try_only) co_await look_first();
     for (;;) {
@@ -250,8 +243,8 @@ class Semaphore final : public Recipe {
   /// Only once.
   Task<> warn_of_others() {
     if (!report_.warning || std::exchange(looked_at_others_, true)) co_return;
-    auto outcome = co_await requests_.answer(requests_.send_children(request_.path()));
-    for (const auto& flaw : semaphore_flaws(make_lock_queue(std::move(outcome.value.names))))
+    const auto outcome = co_await requests_.answer(requests_.send_children(request_.path()));
+    for (const auto& flaw : semaphore_flaws(make_lock_queue(outcome.value.names.strings())))
       report_.warning(flaw);
   }
 
@@ -327,9 +320,6 @@ class Semaphore final : public Recipe {
     report_.waiting(place);
   }
 
-  RecipeRequests requests_;
-  const RecipeReport& report_;
-  LockRequest request_;
   int count_;
   int quantity_;
   std::string leases_path_;

@@ -20,19 +20,6 @@ Event::Type event_type(int type) {
   return Event::Type::Session;
 }
 
-/// The name of the server that a handle is connected to, for users: HOST:PORT as in the connect
-/// string, also for a read-only server, which zookeeper_get_connected_host does not return. With
-/// the wire's Hold.
-std::string connected_name(zhandle_t* zh, const AddressNames& names) {
-  const std::string_view text = zoo_get_current_server(zh);  // "::1:2181" for an IPv6 address
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::string(text);
-  const ServerAddress address{.host = std::string(text.substr(0, colon)),
-                              .port = std::atoi(text.data() + colon + 1)};
-  const auto name = names.find(address.text());
-  return name == names.end() ? address.text() : name->second;
-}
-
 }  // namespace
 
 std::optional<std::string> path_through(const std::string& chroot, std::string_view node) {
@@ -74,7 +61,7 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
     if (now == SessionState::Connecting) watchers.end_all_persistent();
     lost = Clock::now();
     // A server that breaks the protocol is still the same server.
-    if (!wire.is_flawed()) session.known_servers().forget(address, connected_to);
+    if (!wire.socket().is_flawed()) session.known_servers().forget(address, connected_to);
     session.state_->opener.ring();  // for next_look_up
   }
   state = now;
@@ -82,13 +69,14 @@ void Session::Handle::note_state(const Monitor::Held& held, SessionState now, zh
     ever_connected = true;
     seen_more = 0;
     session.known_servers().ask_again(address);
-    connected_to = connected_name(from, names);
+    const auto name = names.find(address);
+    connected_to = name == names.end() ? address : name->second;
     session_id = zoo_client_id(from)->client_id;
     negotiated_timeout = zoo_recv_timeout(from);
     lease = of_session<SessionLease>(session_id);
     notes = of_session<AnswerNotes>(session_id);
   }
-  if (!is_ending) report(held, {.path = {}, .state = now, .zxid = wire.last_zxid()});
+  if (!is_ending) report(held, {.path = {}, .state = now, .zxid = wire.socket().last_zxid()});
 }
 
 std::optional<std::string> Session::Handle::own_path(std::string_view whole) const {
@@ -214,13 +202,7 @@ bool Session::Handle::takes_writes(const SocketAddress& server) {
     session.state_->wants_modes = true;
     return session.known_servers().writable.contains(server.server().text());
   });
-  try {
-    session.start_opener();
-  } catch (const std::exception&) {
-    return false;  // it stays at this server
-  }
-  session.state_->opener.ring();
-  return is_known;
+  return session.call_opener() && is_known;  // else it stays at this server
 }
 
 /// Ends a step of SASL that takes too long.
@@ -254,7 +236,7 @@ void Session::Handle::look_for_restored_servers() {
     if (!ever_connected || is_connected(state) || is_dead(state) || now < lost + interval)
       return false;
     auto& known = session.known_servers().zxids[session.state_->server];
-    const auto seen = wire.last_zxid();
+    const auto seen = wire.socket().last_zxid();
     if (known.learnt > lost &&
         (known.last > 0 ? known.last < seen
                         : now > lost + std::chrono::milliseconds(negotiated_timeout))) {
@@ -265,14 +247,8 @@ void Session::Handle::look_for_restored_servers() {
     known.asked = now;
     return session.state_->wants_zxid = true;
   });
-  if (is_restored) wire.expire_if_refused();
-  if (!asks) return;
-  try {
-    session.start_opener();
-  } catch (const std::exception&) {
-    return;  // it is tried again
-  }
-  session.state_->opener.ring();
+  if (is_restored) wire.socket().expire_if_refused();
+  if (asks) session.call_opener();  // else it is tried again
 }
 
 std::vector<std::string> Session::Handle::names_of(const Monitor::Held& /*held*/,
@@ -303,8 +279,8 @@ std::unique_ptr<TlsConnection> Session::Handle::secure(const SocketAddress& serv
   if (is_unknown) session.state_->opener.ring();
   if (!session.settings_.security.tls.on) return nullptr;
   auto made = std::make_unique<TlsConnection>(*tls(), hosts_of(numeric), numeric);
-  const auto start = [handle = weak_from_this(), connection] {
-    if (const auto on = handle.lock()) on->wire.start_tls(connection);
+  const auto start = [this, id = wire.id(), connection] {
+    Wire::with(id, [&] { wire.socket().start_tls(connection); });  // else the handle is gone
   };
   if (tls()->is_fresh() || !tls()->refresh(start)) made->start();
   return made;
@@ -365,19 +341,16 @@ void Session::Handle::finish_sasl(const SaslExchange::Step& step) {
     sasl_problem = step.problem;
     return sasl_begins && ever_connected;
   });
-  if (step.token) wire.send_sasl(sasl_connection, *step.token);
-  if (step.is_over) wire.end_sasl(sasl_connection);
+  if (step.token) wire.socket().send_sasl(sasl_connection, *step.token);
+  if (step.is_over) {
+    wire.socket().end_sasl(sasl_connection);
+    wire.look_again();
+  }
   if (!step.failed) return;
-  if (retries) return wire.drop_sasl(sasl_connection);
+  if (retries) return wire.socket().drop_sasl(sasl_connection);
   session.monitor_.change(
       [&](const Monitor::Held& held) { note_state(held, SessionState::AuthFailed, nullptr); });
   wire.stop();
-}
-
-void Session::Handle::has_no_version() {
-  session.monitor_.with_lock([&](const Monitor::Held&) {
-    session.known_servers().versions[address] = {.is_false = true};
-  });
 }
 
 void Session::Handle::accepted(const Credential& credential) {

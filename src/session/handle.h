@@ -160,7 +160,7 @@ struct CallOf : Call {
   void settle_error(const Monitor::Held& held, int rc) override { settle(held, rc, T{}); }
 };
 
-struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
+struct Session::Handle final : WireOwner {
   Handle(Session& owner, ConnectString with)
       : session(owner), servers(std::move(with)), wire(*this) {}
   Handle(const Handle&) = delete;
@@ -278,8 +278,6 @@ struct Session::Handle final : WireOwner, std::enable_shared_from_this<Handle> {
 
   /// The zxid that created a node, for the completion of its call; 0 if it is not known.
   std::int64_t czxid_of(const std::string& path);
-  /// Records that the server does not have the version that it says it has.
-  void has_no_version();
   /// Records that the server accepted a credential.
   void accepted(const Credential& credential);
 
@@ -515,26 +513,20 @@ template <class T, class Send>
 Pending<T> start(Monitor& monitor, Session::Handle* handle, std::unique_ptr<CallOf<T>> call,
                  Send&& send) {
   auto pending = call->pending;
-  if (!handle) {
-    monitor.change(
-        [&](const Monitor::Held& held) { call->settle_error(held, code::invalid_state); });
+  const auto refuse = [&](int why) {
+    monitor.change([&](const Monitor::Held& held) { call->settle_error(held, why); });
     return pending;
-  }
+  };
+  if (!handle) return refuse(code::invalid_state);
   const Wire::Hold hold(handle->wire);
   zhandle_t* const zh = hold.get();
-  if (!zh) {
-    monitor.change([&](const Monitor::Held& held) { call->settle_error(held, code::closing); });
-    return pending;
-  }
+  if (!zh) return refuse(code::closing);
   const bool is_refused = monitor.with_lock([&](const Monitor::Held& held) {
     if (handle->state == SessionState::AuthFailed) return true;
     enlist(held, *handle, *call);
     return false;
   });
-  if (is_refused) {
-    monitor.change([&](const Monitor::Held& held) { call->settle_error(held, code::auth_failed); });
-    return pending;
-  }
+  if (is_refused) return refuse(code::auth_failed);
   CallOf<T>* sent = call.release();  // owned by the answer now
   const int rc = send(zh, sent);
   if (rc != ZOK) conclude<T>(sent, reason_unsent(zh, rc), T{});

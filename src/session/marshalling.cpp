@@ -118,11 +118,8 @@ std::int64_t number_in(std::string_view answer) { return AnswerReader(answer).nu
 std::vector<Identity> identities_in(std::string_view answer) {
   AnswerReader from(answer);
   std::vector<Identity> all;
-  from.list([&] {
-    auto& one = all.emplace_back();
-    one.scheme = from.text();
-    one.id = from.text();
-  });
+  from.list(
+      [&] { all.push_back({.scheme = std::string(from.text()), .id = std::string(from.text())}); });
   return all;
 }
 

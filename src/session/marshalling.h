@@ -80,19 +80,17 @@ class AnswerReader {
   /// Like text, or null.
   std::optional<std::string_view> data() { return from_.buffer(); }
   Stat stat() {
-    Stat stat;
-    stat.czxid = long_number();
-    stat.mzxid = long_number();
-    stat.ctime = long_number();
-    stat.mtime = long_number();
-    stat.version = number();
-    stat.cversion = number();
-    stat.aversion = number();
-    stat.ephemeral_owner = long_number();
-    stat.data_length = number();
-    stat.num_children = number();
-    stat.pzxid = long_number();
-    return stat;
+    return {.czxid = long_number(),  // in this order
+            .mzxid = long_number(),
+            .ctime = long_number(),
+            .mtime = long_number(),
+            .version = number(),
+            .cversion = number(),
+            .aversion = number(),
+            .ephemeral_owner = long_number(),
+            .data_length = number(),
+            .num_children = number(),
+            .pzxid = long_number()};
   }
   template <class Each>
   void list(Each&& each) {

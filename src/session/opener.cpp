@@ -90,6 +90,17 @@ void Session::start_opener() {
   }
 }
 
+/// Has the opener look for work; false if there is no thread for it.
+bool Session::call_opener() {
+  try {
+    start_opener();
+  } catch (const Error&) {
+    return false;
+  }
+  state_->opener.ring();
+  return true;
+}
+
 /// Tries to open a session until it succeeds, is no longer needed, or the next attempt is for
 /// another server.
 void Session::open_one(const std::stop_token& stop) {
@@ -263,10 +274,7 @@ bool Session::has_version(Handle* on, int major, int minor) {
     known = known_servers().version_of(on->address);
     asks = wants_version_of(held, on->address);
   });
-  if (asks) {
-    start_opener();
-    state_->opener.ring();
-  }
+  if (asks) call_opener();
   return known && !(*known < ServerVersion{major, minor});
 }
 

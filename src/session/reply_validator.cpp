@@ -5,7 +5,6 @@
 #include "session/marshalling.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 namespace zksh {
@@ -18,14 +17,16 @@ constexpr const char* no_memory =
     "an answer for which this machine has not enough memory (see `ulimit -v`, or the container's "
     "limit)";
 
+bool is_creation(std::int32_t asked) {
+  return asked == operation::create || asked == operation::create_and_stat ||
+         asked == operation::create_container || asked == operation::create_ttl;
+}
+
 /// Whether a request needs agreement: a quorum must accept it as a transaction.
 bool is_agreed_to(std::int32_t asked) {
-  constexpr std::array transactions{operation::create,      operation::remove,
-                                    operation::set,         operation::set_acl,
-                                    operation::multi,       operation::create_and_stat,
-                                    operation::reconfigure, operation::create_container,
-                                    operation::create_ttl};
-  return std::ranges::find(transactions, asked) != transactions.end();
+  return is_creation(asked) || asked == operation::remove || asked == operation::set ||
+         asked == operation::set_acl || asked == operation::multi ||
+         asked == operation::reconfigure;
 }
 
 constexpr std::int32_t xid_of_events = -1;
@@ -54,56 +55,27 @@ class Creations {
   std::string_view first_;
 };
 
+/// Most answers end with a Stat.
 void walk_answer(AnswerReader& walk, std::int32_t asked, Creations& creations) {
-  switch (asked) {
-    case operation::create:
-      return creations.take(walk);
-    case operation::sync:
+  const auto is = [asked](auto... one_of) { return ((asked == one_of) || ...); };
+  if (is_creation(asked)) creations.take(walk);
+  if (is(operation::sync)) walk.text();
+  if (is(operation::sasl, operation::get, operation::reconfigure)) walk.data();
+  if (is(operation::get_acl)) walk.acl();
+  if (is(operation::children, operation::children_and_stat))
+    walk.names([](std::string_view /*name*/) {});
+  if (is(operation::get_ephemerals)) walk.list([&] { walk.text(); });
+  if (is(operation::count_descendants, operation::add_watch)) walk.number();
+  if (is(operation::who_am_i))
+    walk.list([&] {
       walk.text();
-      return;
-    case operation::create_and_stat:
-    case operation::create_container:
-    case operation::create_ttl:
-      creations.take(walk);
-      walk.stat();
-      return;
-    case operation::exists:
-    case operation::set:
-    case operation::set_acl:
-      walk.stat();
-      return;
-    case operation::sasl:
-      walk.data();
-      return;
-    case operation::get:
-    case operation::reconfigure:
-      walk.data();
-      walk.stat();
-      return;
-    case operation::get_acl:
-      walk.acl();
-      walk.stat();
-      return;
-    case operation::get_ephemerals:
-      return walk.list([&] { walk.text(); });
-    case operation::count_descendants:
-    case operation::add_watch:
-      walk.number();
-      return;
-    case operation::who_am_i:
-      return walk.list([&] {
-        walk.text();
-        walk.text();
-      });
-    case operation::children:
-      return walk.names([](std::string_view /*name*/) {});
-    case operation::children_and_stat:
-      walk.names([](std::string_view /*name*/) {});
-      walk.stat();
-      return;
-    default:
-      return;  // the C client reads nothing of the others
-  }
+      walk.text();
+    });
+  // The C client reads nothing of the others.
+  if (is(operation::create_and_stat, operation::create_container, operation::create_ttl,
+         operation::exists, operation::set, operation::set_acl, operation::get,
+         operation::reconfigure, operation::get_acl, operation::children_and_stat))
+    walk.stat();
 }
 
 /// A transaction's answer has one part per operation, in order. If one failed, all parts say that
@@ -167,11 +139,6 @@ const char* flaw_of_another(int& sent) {
   return nullptr;
 }
 
-bool is_creation(std::int32_t asked) {
-  return asked == operation::create || asked == operation::create_and_stat ||
-         asked == operation::create_container || asked == operation::create_ttl;
-}
-
 /// The operations of a transaction or a multiRead, one byte each; the paths of nodes to create.
 std::string parts_of(AnswerReader& walk, std::vector<std::string>& creations) {
   std::string parts;
@@ -220,9 +187,7 @@ std::int64_t AnswerNotes::take_creation(std::string_view path) {
 
 void WireConversation::note_request(std::string_view frame) {
   AnswerReader walk(frame);
-  Request request;
-  request.xid = walk.number();
-  request.operation = walk.number();
+  Request request{.xid = walk.number(), .operation = walk.number()};
   if (lease_) request.sent = lease_->send(BootClock::now(), is_agreed_to(request.operation));
   if (request.xid == xid_of_pings) pings_.push_back(request.sent);
   if (request.xid == xid_of_credentials) ++credentials_;
@@ -272,7 +237,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (xid == xid_of_events) return flaw_of_event(walk, event_.emplace(WireEvent{.zxid = zxid}));
   if (xid == xid_of_pings) {
     if (pings_.empty()) return unasked;
-    note_answer(pings_.front(), code == 0);
+    if (lease_) lease_->answer(pings_.front(), BootClock::now(), code == 0);
     pings_.pop_front();
     return nullptr;
   }
@@ -286,7 +251,7 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   if (request.xid != xid) return "an answer out of order";
   // Servers' codes are negative; zksh has positive ones of its own.
   if (code > 0) return "an answer with an invalid error code";
-  note_answer(request.sent, code == 0);
+  if (lease_) lease_->answer(request.sent, BootClock::now(), code == 0);
   waiting_since_ = answered_at_ = BootClock::now();
   took_ = answered_at_ - request.sent.at;
   round_trip_ = std::min(round_trip_, took_);
@@ -305,10 +270,6 @@ const char* WireConversation::flaw_of(std::string_view frame) {
   }
   if (notes_ && !creations.first().empty()) notes_->note_creation(creations.first(), zxid);
   return nullptr;
-}
-
-void WireConversation::note_answer(const SessionLease::Sent& sent, bool done) const {
-  if (lease_) lease_->answer(sent, BootClock::now(), done);
 }
 
 const char* flaw_of_length(std::int32_t length) {
@@ -349,10 +310,7 @@ const char* flaw_of_greeting(std::string_view answer, bool fresh) {
 Granted granted_by(std::string_view answer) {
   AnswerReader walk(answer);
   walk.skip(4 + 4);  // length, version
-  Granted granted;
-  granted.timeout_ms = walk.number();
-  granted.session = walk.long_number();
-  return granted;
+  return {.timeout_ms = walk.number(), .session = walk.long_number()};
 }
 
 std::string expired_greeting() {
@@ -366,11 +324,9 @@ std::string expired_greeting() {
 SessionRequest session_request(std::string_view greeting) {
   AnswerReader walk(greeting);
   walk.skip(4);  // version
-  SessionRequest request;
-  request.last_zxid = walk.long_number();
-  request.timeout_ms = walk.number();
-  request.fresh = walk.long_number() == 0;
-  return request;
+  return {.last_zxid = walk.long_number(),
+          .timeout_ms = walk.number(),
+          .fresh = walk.long_number() == 0};
 }
 
 std::string ping_request() { return request_frame(xid_of_pings, operation::ping); }
@@ -390,12 +346,10 @@ std::string with_last_zxid(std::string_view greeting, std::int64_t zxid) {
 
 AnswerHeader answer_header(std::string_view frame) {
   AnswerReader fields(frame);
-  AnswerHeader header;
-  header.xid = fields.number();
-  header.zxid = fields.long_number();
-  header.code = fields.number();
-  header.body = fields.rest();
-  return header;
+  return {.xid = fields.number(),
+          .zxid = fields.long_number(),
+          .code = fields.number(),
+          .body = fields.rest()};
 }
 
 std::chrono::milliseconds request_patience(std::int32_t requested_ms, std::int32_t granted_ms) {

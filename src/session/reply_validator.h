@@ -160,8 +160,6 @@ class WireConversation {
     bool only_checks() const;
   };
 
-  void note_answer(const SessionLease::Sent& sent, bool done) const;
-
   std::deque<Request> outstanding_;
   SessionLease::Time waiting_since_;  ///< if there are outstanding requests: since the last answer
   bool answered_ = false;
@@ -189,8 +187,8 @@ const char* flaw_of_length(std::int32_t length);
 const char* flaw_of_greeting(std::string_view answer, bool fresh);
 /// What a server grants.
 struct Granted {
-  std::int64_t session = 0;  ///< 0: none; the session is over
   std::int32_t timeout_ms = 0;
+  std::int64_t session = 0;  ///< 0: none; the session is over
 };
 /// Parses a complete, valid connect response.
 Granted granted_by(std::string_view answer);
@@ -199,8 +197,8 @@ std::string expired_greeting();
 /// What a client requests.
 struct SessionRequest {
   std::int64_t last_zxid = 0;  ///< the last that it has seen
-  bool fresh = true;           ///< a new session
   std::int32_t timeout_ms = 0;
+  bool fresh = true;  ///< a new session
 };
 /// Parses a connect request, without its length.
 SessionRequest session_request(std::string_view greeting);

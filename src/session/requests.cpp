@@ -7,7 +7,6 @@
 #include <functional>
 #include <iterator>
 #include <new>
-#include <type_traits>
 #include <variant>
 
 namespace zksh {
@@ -210,7 +209,7 @@ void forget_here(Session::Handle& handle, const std::string& path, void* who) {
 /// A request that the C client does not make.
 template <class T>
 struct OwnCall : CallOf<T> {
-  std::function<T(const AnswerHeader& answer)> result{};
+  std::function<T(const AnswerHeader& answer)> result{};  ///< empty: a default value
   bool is_newer = true;  ///< than the servers that the C client was made for
 };
 
@@ -218,14 +217,17 @@ template <class T>
 void own_done(const AnswerHeader& answer, const void* data) {
   int rc = answer.code;
   const auto& call = static_cast<const OwnCall<T>&>(*static_cast<const CallOf<T>*>(data));
-  // The server is not what it says it is, and closes the connection.
+  // The server does not have the version that it says it has, and closes the connection.
   if (rc == ZUNIMPLEMENTED && call.is_newer) {
-    call.handle->has_no_version();
+    auto& session = call.handle->session;
+    session.monitor().with_lock([&](const Monitor::Held&) {
+      session.known_servers().versions[call.handle->address] = {.is_false = true};
+    });
     rc = ZCONNECTIONLOSS;
   }
   T value{};
   try {
-    if (rc == ZOK) value = call.result(answer);
+    if (rc == ZOK && call.result) value = call.result(answer);
   } catch (const std::bad_alloc&) {
     rc = ZSYSTEMERROR;
   }
@@ -269,55 +271,26 @@ Node node_in(const AnswerHeader& answer) {
   return node;
 }
 
-void make_room(std::vector<std::string>& names, std::size_t count, std::size_t /*bytes*/) {
-  names.reserve(count);
-}
-void make_room(NameList& names, std::size_t count, std::size_t bytes) {
-  names.reserve(count, bytes);
-}
-void add_name(std::vector<std::string>& names, std::string_view name) { names.emplace_back(name); }
-void add_name(NameList& names, std::string_view name) { names.add(name); }
-
 /// The list in a valid answer.
-template <class T>
-T list_in(const AnswerHeader& answer) {
-  T list;
+Children children_in(const AnswerHeader& answer) {
+  Children list;
   AnswerReader count(answer.body);
   const auto names = static_cast<std::size_t>(count.number());
-  make_room(list.names, names, count.rest().size() - 4 * names);
+  list.names.reserve(names, count.rest().size() - 4 * names);
   AnswerReader from(answer.body);
-  from.list([&] { add_name(list.names, from.text()); });
+  from.list([&] { list.names.add(from.text()); });
   list.stat = from.stat();
   return list;
 }
 
+/// `result` gets a valid answer; it is empty if that only says that the request was done.
 template <class T>
-Pending<T> list(Session& session, const std::string& path, const Watch& watch) {
-  const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
-    T list{.names = {}, .stat = stat_of(stat)};
-    for (int i = 0; names && i < names->count; ++i) add_name(list.names, names->data[i]);
-    conclude<T>(data, rc, std::move(list));
-  };
-  return read_content<T>(
-      session, operation::children_and_stat, {.path = path, .kind = WatchKind::OfChildren}, watch,
-      list_in<T>, [path, done](zhandle_t* zh, const Watcher& watcher, const void* data) {
-        return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
-      });
-}
-
-/// `result` gets a valid answer, or what follows its header.
-template <class T, class Result>
 Pending<T> ask_own(Session& session, Session::Handle* on, std::int32_t operation,
-                   const std::string& body, Result result,
+                   const std::string& body, std::function<T(const AnswerHeader&)> result = {},
                    const std::optional<Call::Persistent>& persistent = {}) {
   auto call = std::make_unique<OwnCall<T>>();
   call->persistent = persistent;
-  if constexpr (std::is_invocable_v<Result, const AnswerHeader&>)
-    call->result = std::move(result);
-  else
-    call->result = [result = std::move(result)](const AnswerHeader& answer) {
-      return result(answer.body);
-    };
+  call->result = std::move(result);
   return start(session.monitor(), on, std::unique_ptr<CallOf<T>>(std::move(call)),
                [&](zhandle_t* /*zh*/, const void* data) {
                  return on->wire.ask(operation, body, own_done<T>, data);
@@ -428,11 +401,16 @@ Pending<Node> Session::start_get_config(const Watch& watch) {
 }
 
 Pending<Children> Session::start_children(const std::string& path, const Watch& watch) {
-  return list<Children>(*this, path, watch);
-}
-
-Pending<Listing> Session::start_names(const std::string& path, const Watch& watch) {
-  return list<Listing>(*this, path, watch);
+  const auto done = [](int rc, const String_vector* names, const ::Stat* stat, const void* data) {
+    Children list{.names = {}, .stat = stat_of(stat)};
+    for (int i = 0; names && i < names->count; ++i) list.names.add(names->data[i]);
+    conclude<Children>(data, rc, std::move(list));
+  };
+  return read_content<Children>(
+      *this, operation::children_and_stat, {.path = path, .kind = WatchKind::OfChildren}, watch,
+      children_in, [path, done](zhandle_t* zh, const Watcher& watcher, const void* data) {
+        return zoo_awget_children2(zh, path.c_str(), watcher.function, watcher.context, done, data);
+      });
 }
 
 Pending<NodeAcl> Session::start_get_acl(const std::string& path) {
@@ -741,8 +719,8 @@ Reads Session::start_reads(const std::vector<ReadOp>& ops) {
     const auto body = multi_read::request(on->servers.chroot, some);
     auto answer =
         ask_own<std::vector<ReadResult>>(*this, on.get(), operation::multi_read, body,
-                                         [some = std::move(some)](std::string_view bytes) {
-                                           return multi_read::results(bytes, some);
+                                         [some = std::move(some)](const AnswerHeader& header) {
+                                           return multi_read::results(header.body, some);
                                          });
     parts.push_back({.answer = std::move(answer), .requests = 1});
   }
@@ -755,13 +733,11 @@ void Session::Handle::ask_zxid() {
   });
   if (is_asked) return;
   const auto without_watch = path_request(servers.chroot, "/") + '\0';
-  zxid_question = ask_own<Nothing>(session, this, operation::exists, without_watch,
-                                   [](std::string_view /*answer*/) { return Nothing(); });
+  zxid_question = ask_own<Nothing>(session, this, operation::exists, without_watch);
 }
 
 Pending<Nothing> Session::start_end(const std::shared_ptr<Handle>& on) {
-  return ask_own<Nothing>(*this, on.get(), operation::close, "",
-                          [](std::string_view /*answer*/) { return Nothing(); });
+  return ask_own<Nothing>(*this, on.get(), operation::close, "");
 }
 
 Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::string& prefix) {
@@ -773,7 +749,7 @@ Pending<std::vector<std::string>> Session::start_get_ephemerals(const std::strin
   const auto& chroot = on->servers.chroot;
   return ask_own<Paths>(
       *this, on.get(), operation::get_ephemerals, path_request(chroot, prefix),
-      [chroot](std::string_view answer) { return ephemerals_in(answer, chroot); });
+      [chroot](const AnswerHeader& answer) { return ephemerals_in(answer.body, chroot); });
 }
 
 Pending<std::int64_t> Session::start_count_descendants(const std::string& path) {
@@ -782,7 +758,8 @@ Pending<std::int64_t> Session::start_count_descendants(const std::string& path) 
   const Wire::Hold hold(on->wire);
   if (!has_version(on.get(), 3, 6)) return Client::start_count_descendants(path);
   return ask_own<std::int64_t>(*this, on.get(), operation::count_descendants,
-                               path_request(on->servers.chroot, path), number_in);
+                               path_request(on->servers.chroot, path),
+                               [](const AnswerHeader& answer) { return number_in(answer.body); });
 }
 
 Pending<std::vector<Identity>> Session::start_who_am_i() {
@@ -791,18 +768,9 @@ Pending<std::vector<Identity>> Session::start_who_am_i() {
   if (!on) return Client::start_who_am_i();
   const Wire::Hold hold(on->wire);
   if (!has_version(on.get(), 3, 7)) return Client::start_who_am_i();
-  return ask_own<Identities>(*this, on.get(), operation::who_am_i, "", identities_in);
+  return ask_own<Identities>(*this, on.get(), operation::who_am_i, "",
+                             [](const AnswerHeader& answer) { return identities_in(answer.body); });
 }
-
-namespace {
-
-/// An answer without a request.
-Pending<Nothing> settled(int code) {
-  return std::make_shared<Answer<Nothing>>(
-      [code](const Monitor::Held& /*held*/) { return Outcome<Nothing>{.code = code}; });
-}
-
-}  // namespace
 
 /// Up to 3.8 a server has one mode for a session and a path: a one-shot watch would replace the
 /// persistent one, and the other way round. So a one-shot watch is not sent if the persistent one
@@ -829,8 +797,7 @@ Pending<std::int64_t> Session::start_add_watch(const std::string& path, WatchMod
       [](const AnswerHeader& header) { return header.zxid; },
       Call::Persistent{.path = path, .mode = mode, .mailbox = mailbox});
   if (has_list && mode == WatchMode::Recursive)  // sets it, or sets it again
-    ask_own<Nothing>(*this, on.get(), operation::children, watching_request(chroot, path),
-                     [](std::string_view /*answer*/) { return Nothing(); });
+    ask_own<Nothing>(*this, on.get(), operation::children, watching_request(chroot, path));
   return answer;
 }
 
@@ -838,7 +805,7 @@ Pending<std::int64_t> Session::start_add_watch(const std::string& path, WatchMod
 /// follow find what the server has by then. If the server refuses, its events are dropped.
 Pending<Nothing> Session::start_end_watch(const std::string& path, const Mailbox& mailbox) {
   const auto on = open_handle();
-  if (!on) return settled(code::no_watcher);
+  if (!on) return settled<Nothing>(code::no_watcher);
   const Wire::Hold hold(on->wire);
   bool has_ended = false;
   bool is_needed = false;
@@ -850,16 +817,15 @@ Pending<Nothing> Session::start_end_watch(const std::string& path, const Mailbox
                 watchers.has(path, WatchKind::OfChildren);
   });
   on->send_waiting(path);
-  if (!has_ended) return settled(code::no_watcher);
-  if (is_needed) return settled(code::ok);
+  if (!has_ended) return settled<Nothing>(code::no_watcher);
+  if (is_needed) return settled<Nothing>(code::ok);
   return ask_own<Nothing>(*this, on.get(), operation::remove_watches,
-                          remove_watches_request(on->servers.chroot, path),
-                          [](std::string_view /*answer*/) { return Nothing(); });
+                          remove_watches_request(on->servers.chroot, path));
 }
 
 std::int64_t Session::last_zxid(const Monitor::Held& /*held*/) {
   const auto open = state_->open_handle();
-  return open ? open->wire.last_zxid() : 0;
+  return open ? open->wire.socket().last_zxid() : 0;
 }
 
 void Session::learn_server(const std::string& path, const std::stop_token& stop) {

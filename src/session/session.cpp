@@ -175,7 +175,7 @@ int Session::negotiated_timeout() {
 
 std::optional<std::chrono::nanoseconds> Session::round_trip() {
   const auto on = open_handle();
-  const auto shortest = on ? on->wire.round_trip() : std::chrono::nanoseconds(0);
+  const auto shortest = on ? on->wire.socket().round_trip() : std::chrono::nanoseconds(0);
   return shortest.count() > 0 ? std::optional(shortest) : std::nullopt;
 }
 
@@ -198,13 +198,9 @@ std::shared_ptr<SessionLease> Session::present_lease() {
         (asked != Clock::time_point{} && now < asked + longest))
       return false;
     asked = now;
-    return true;
+    return state_->wants_tick = true;
   });
-  if (asks) {
-    monitor_.with_lock([&](const Monitor::Held&) { state_->wants_tick = true; });
-    start_opener();
-    state_->opener.ring();
-  }
+  if (asks) call_opener();
   if (lease && tick && tick->count() > 0) lease->learn_tick(*tick);
   return lease;
 }

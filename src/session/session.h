@@ -111,7 +111,6 @@ class Session final : public Client {
   Pending<Stat> start_exists(const std::string& path, const Watch& watch) override;
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
-  Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
   Reads start_reads(const std::vector<ReadOp>& ops) override;
   Pending<std::vector<std::string>> start_get_ephemerals(const std::string& prefix) override;
   Pending<std::int64_t> start_count_descendants(const std::string& path) override;
@@ -181,6 +180,7 @@ class Session final : public Client {
   void end(const std::shared_ptr<Handle>& old);
   bool open_at_once(std::size_t turn);
   void start_opener();
+  bool call_opener();
   void serve(const std::stop_token& stop);
   void open_one(const std::stop_token& stop);
   void await_handle(Wait& wait, const std::string& path, Clock::time_point give_up,

@@ -79,21 +79,6 @@ void SessionLease::learn_tick(Duration tick) {
   known_.half_tick = tick / 2;
 }
 
-SessionLease::Time SessionLease::end() const {
-  const std::lock_guard lock(mutex_);
-  return known_.end;
-}
-
-SessionLease::Time SessionLease::last_sent() const {
-  const std::lock_guard lock(mutex_);
-  return known_.last_sent;
-}
-
-SessionLease::Duration SessionLease::timeout() const {
-  const std::lock_guard lock(mutex_);
-  return known_.timeout;
-}
-
 bool SessionLease::lasts(Time now, Duration reserve, Duration round_trip) const {
   auto known = [&] {
     const std::lock_guard lock(mutex_);

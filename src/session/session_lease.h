@@ -117,11 +117,11 @@ class SessionLease {
   /// Sets the tick of the ensemble, as one of its servers reported it.
   void learn_tick(Duration tick);
   /// The session lives at least until then; the clock's epoch if nothing is known.
-  Time end() const;
+  Time end() const { return of_known(&Known::end); }
   /// When the newest request, or the session's, was sent.
-  Time last_sent() const;
+  Time last_sent() const { return of_known(&Known::last_sent); }
   /// The least timeout that was granted.
-  Duration timeout() const;
+  Duration timeout() const { return of_known(&Known::timeout); }
   /// Whether at least `reserve` of the lease will always be left, if from now on a holder's
   /// requests are sent (LeaseRenewal), and each is answered within longest_answer at this distance.
   /// Do not ask for more than LeaseRenewal::least_timeout allows.
@@ -153,6 +153,12 @@ class SessionLease {
     Sent send(Time now, bool by_agreement);
     void answer(const Sent& request, Time now, bool agreed);
   };
+
+  template <class T>
+  T of_known(T Known::*part) const {
+    const std::lock_guard lock(mutex_);
+    return known_.*part;
+  }
 
   mutable std::mutex mutex_;
   Known known_;

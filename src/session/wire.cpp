@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/process.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +11,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <poll.h>
@@ -130,18 +130,13 @@ class WireLoop {
 
   /// The thread takes no signals.
   void start() {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       std::thread([this] { run(); }).detach();
     } catch (const std::system_error& error) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
       throw Error(fmt::format("cannot open a session: cannot start a thread ({})",
                               std::strerror(error.code().value())));
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void wake() {
@@ -369,36 +364,9 @@ bool Wire::begin(const std::function<zhandle_t*()>& make) {
   return true;
 }
 
-void Wire::expire_if_refused() {
-  const Hold hold(*this);
-  socket_.expire_if_refused();
-}
-
 void Wire::look_again() {
   const std::lock_guard lock(wires_lock());
   if (id_ != 0) WireLoop::one().call(*this);
-}
-
-void Wire::start_tls(std::uint64_t connection) {
-  const Hold hold(*this);
-  if (id_ != 0) socket_.start_tls(connection);
-}
-
-void Wire::send_sasl(std::uint64_t connection, std::string_view token) {
-  const Hold hold(*this);
-  if (id_ != 0) socket_.send_sasl(connection, token);
-}
-
-void Wire::end_sasl(std::uint64_t connection) {
-  const Hold hold(*this);
-  if (id_ == 0) return;
-  socket_.end_sasl(connection);
-  WireLoop::one().call(*this);
-}
-
-void Wire::drop_sasl(std::uint64_t connection) {
-  const Hold hold(*this);
-  if (id_ != 0) socket_.drop_sasl(connection);
 }
 
 void Wire::stop() {

@@ -67,21 +67,11 @@ class Wire {
   /// Sends a request that the C client cannot make; with the Hold. Returns ZOK, or why it was not
   /// sent. `done` is called as the C client's completions are, also if the connection is lost.
   int ask(std::int32_t operation, std::string_view body, WireSocket::Done done, const void* data);
-  /// As WireSocket. From any thread.
-  bool is_flawed() const { return socket_.is_flawed(); }
-  std::int64_t last_zxid() const { return socket_.last_zxid(); }
-  std::chrono::nanoseconds round_trip() const { return socket_.round_trip(); }
-  /// As WireSocket.
-  void expire_if_refused();
-  /// Has the wires' thread look at the handle, whose servers have changed.
+  /// With the Hold; round_trip and last_zxid from any thread.
+  WireSocket& socket() { return socket_; }
+  /// Has the wires' thread look at the handle, whose servers have changed, or whose socket has more
+  /// for the C client.
   void look_again();
-  /// Starts TLS on a connection, if it is still this one (WireOwner::secure).
-  void start_tls(std::uint64_t connection);
-  /// Takes the steps of a SASL exchange (WireOwner::continue_sasl).
-  void send_sasl(std::uint64_t connection, std::string_view token);
-  void end_sasl(std::uint64_t connection);
-  /// Ends the connection: the C client tries the next server, as if this one had closed it.
-  void drop_sasl(std::uint64_t connection);
   /// Has nothing more sent or received, and no new connection made.
   void stop();
   /// Asks the server to end the session, and takes the handle from everybody. Does not block.

@@ -125,8 +125,7 @@ int WireSocket::connect(int fd, const sockaddr* address, socklen_t size) {
   return real_connect(fd, address, size);
 }
 
-/// Sends what is unsent as far as the kernel takes it. False if the connection has failed.
-bool WireSocket::push() {
+bool WireSocket::flush() {
   if (tls_) unsent_ += std::exchange(tls_->output(), {});
   if (unsent_.empty()) return true;
   const auto sent = real_send(fd_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -135,8 +134,6 @@ bool WireSocket::push() {
   return true;
 }
 
-void WireSocket::flush() { push(); }
-
 /// Passes bytes to the kernel, and keeps what it does not take. Once the server has answered, a
 /// failure is kept from the C client, which would drop the connection without telling anybody
 /// (nonblocking_send); recv reports it.
@@ -144,7 +141,7 @@ ssize_t WireSocket::pass(std::string_view bytes) {
   bool works = true;
   if (tls_) {
     tls_->write(std::exchange(length_, {}).append(bytes));
-    works = push();
+    works = flush();
   } else if (unsent_.empty()) {
     // Mostly all of it, without a copy.
     std::array<iovec, 2> parts{
@@ -225,7 +222,7 @@ void WireSocket::finish_close(Clock::time_point until) {
     const short events = has_unsent() ? POLLIN | POLLOUT : POLLIN;
     pollfd socket{.fd = fd_, .events = events, .revents = 0};
     if (left <= 0 || poll(&socket, 1, static_cast<int>(left)) <= 0) break;
-    if ((socket.revents & POLLOUT) != 0 && !push()) break;
+    if ((socket.revents & POLLOUT) != 0 && !flush()) break;
     if ((socket.revents & ~POLLOUT) == 0) continue;
     const auto answered = drop_received();
     if (!answered) break;
@@ -311,7 +308,7 @@ ssize_t WireSocket::receive_secured(char* buffer, std::size_t size) {
     result = tls_->read(buffer, size);
   }
   const int error = errno;
-  push();
+  flush();
   if (result > 0 || !tls_->failure().empty()) note_tls();
   errno = error;
   return result;
@@ -447,7 +444,7 @@ void WireSocket::fail_requests(int code) {
 void WireSocket::start_tls(std::uint64_t connection) {
   if (connection != connection_ || !tls_ || !tls_->failure().empty()) return;
   tls_->start();
-  push();
+  flush();
 }
 
 void WireSocket::send_sasl(std::uint64_t connection, std::string_view token) {

@@ -96,8 +96,8 @@ class WireOwner {
   /// Whether the server with this address is known to take writes: a read-only session looks for
   /// one.
   virtual bool takes_writes(const SocketAddress& server) = 0;
-  /// TLS for a new connection; null if it is off. Unless it has started, Wire::start_tls follows
-  /// with the connection's number, from another thread.
+  /// TLS for a new connection; null if it is off. Unless it has started, the socket's start_tls
+  /// follows with the connection's number, from another thread.
   virtual std::unique_ptr<TlsConnection> secure(const SocketAddress& server,
                                                 std::uint64_t connection) = 0;
   /// A TLS connection to this server has failed, or has received its first bytes.
@@ -105,8 +105,8 @@ class WireOwner {
   /// Whether connections are authenticated with SASL.
   virtual bool wants_sasl() = 0;
   /// The SASL exchange on a connection, by its number, is to begin: `token` is null; or the server
-  /// has answered with a token, or with an error. Wire::send_sasl, end_sasl, drop_sasl or stop
-  /// follow, mostly from another thread.
+  /// has answered with a token, or with an error. The socket's send_sasl, end_sasl or drop_sasl, or
+  /// Wire::stop follow, mostly from another thread.
   virtual void continue_sasl(const SocketAddress& server, std::uint64_t connection,
                              const std::string* token, std::int32_t error) = 0;
   /// An event has arrived, which the C client gets next.
@@ -164,8 +164,8 @@ class WireSocket {
 
   /// Whether bytes wait for the kernel to take more.
   bool has_unsent() const { return !unsent_.empty(); }
-  /// Sends them, as far as the kernel takes them.
-  void flush();
+  /// Sends them, as far as the kernel takes them. False if the connection has failed.
+  bool flush();
   /// Whether the server has got a plain connect request, and not answered yet.
   bool awaits_greeting() const {
     return fd_ >= 0 && link_.awaits_greeting() && sasl_ == Sasl::None;
@@ -243,7 +243,6 @@ class WireSocket {
     return link_.conversation().expects_answers() || may_have_unread() || !answered_.empty();
   }
   ssize_t take(char* buffer, std::size_t size);
-  bool push();
   ssize_t pass(std::string_view bytes);
   ssize_t receive_raw(char* buffer, std::size_t size);
   ssize_t receive(char* buffer, std::size_t size);

@@ -42,7 +42,7 @@ constexpr std::size_t most_stats = 2000;
 
 Candidates matching_children(Client& client, const std::string& parent, const std::string& prefix) {
   client.await_connection(parent, {});
-  auto names = client.children(parent, Watch::none(), {}).names;
+  auto names = client.children(parent, Watch::none(), {}).names.strings();
   // A name that must be escaped cannot be printed in a list of lines.
   std::erase_if(names, [&](const std::string& name) {
     return !name.starts_with(prefix) || escape_for_terminal(name) != name;

@@ -91,7 +91,7 @@ struct NodeCache::Fetch {
     auto outcome =
         monitor.with_lock([&](const Monitor::Held& held) { return std::move(*(*pending)(held)); });
     code = outcome.code;
-    names = std::move(outcome.value.names);
+    names = outcome.value.names.strings();
     std::ranges::sort(names);
     asked = to_be_known(names, prefix, room);
   }

@@ -901,7 +901,7 @@ class Run {
       judge_.note(fmt::format("{} ls {}: {} {}", who_, target_, code, children.names.size()));
       check_access(code);
       if (!counts() || !is_of_servers(code)) return;
-      watched_.latest = judge_.saw_children(who_, seen_, target_, code, children.names);
+      watched_.latest = judge_.saw_children(who_, seen_, target_, code, children.names.strings());
       watched_.of_children = true;
       if (code == zksh::code::ok) note_watch();
     }
@@ -923,9 +923,8 @@ class Run {
         judge_.saw_node(who_, seen_, target_, node.code, {.data = node.data, .stat = node.stat},
                         true);
       const auto& listed = outcome.value.at(1);
-      std::vector<std::string> names;
-      for (std::size_t i = 0; i < listed.names.size(); ++i) names.emplace_back(listed.names[i]);
-      if (listed.code == zksh::code::ok) judge_.saw_children(who_, seen_, "/", listed.code, names);
+      if (listed.code == zksh::code::ok)
+        judge_.saw_children(who_, seen_, "/", listed.code, listed.names.strings());
     }
 
     /// As `ls -R` and `dump` read a tree, of 30 nodes here.

@@ -341,19 +341,6 @@ Pending<Children> FakeClient::start_children(const std::string& path, const Watc
   });
 }
 
-Pending<Listing> FakeClient::start_names(const std::string& path, const Watch& watch) {
-  return std::make_shared<Answer<Listing>>(
-      [children = start_children(path, watch)](
-          const Monitor::Held& held) -> std::optional<Outcome<Listing>> {
-        const auto& answer = (*children)(held);
-        if (!answer) return std::nullopt;
-        Outcome<Listing> listing{.code = answer->code, .value = {}, .culprit = answer->culprit};
-        listing.value.stat = answer->value.stat;
-        for (const auto& name : answer->value.names) listing.value.names.add(name);
-        return listing;
-      });
-}
-
 std::int64_t FakeClient::last_zxid(const Monitor::Held& held) { return tree_.last_zxid(held); }
 
 Pending<std::int64_t> FakeClient::start_add_watch(const std::string& path, WatchMode mode,
@@ -384,9 +371,9 @@ Reads FakeClient::start_reads(const std::vector<ReadOp>& ops) {
       if (op.what == What::Value) result.data = std::move(node.value.data);
     }
     if (op.what != What::Names && op.what != What::Listing) return result;
-    const auto children = tree_.children(op.path);
+    auto children = tree_.children(op.path);
     result.code = children.code;
-    for (const auto& name : children.value.names) result.names.add(name);
+    result.names = std::move(children.value.names);
     return result;
   };
   return {.answer = request<std::vector<ReadResult>>(false,

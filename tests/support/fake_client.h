@@ -112,7 +112,6 @@ class FakeClient final : public Client {
   Pending<Stat> start_exists(const std::string& path, const Watch& watch) override;
   Pending<Node> start_get(const std::string& path, const Watch& watch) override;
   Pending<Children> start_children(const std::string& path, const Watch& watch) override;
-  Pending<Listing> start_names(const std::string& path, const Watch& watch) override;
   Reads start_reads(const std::vector<ReadOp>& ops) override;
   Pending<std::int64_t> start_add_watch(const std::string& path, WatchMode mode,
                                         const Mailbox& mailbox) override;

@@ -203,7 +203,7 @@ Outcome<Children> FakeTree::children(const std::string& path) const {
   for (auto below = nodes_.lower_bound(start);
        below != nodes_.end() && below->first.starts_with(start); ++below)
     if (below->first != "/" && parent_path(below->first) == path)
-      children.names.emplace_back(base_name(below->first));
+      children.names.add(base_name(below->first));
   return {code::ok, std::move(children)};
 }
 

@@ -102,7 +102,7 @@ std::vector<std::string> all_nodes(FakeTree& tree) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto below =
         tree.monitor().with_lock([&](const Monitor::Held&) { return tree.children(all[i]); });
-    for (const auto& child : below.value.names) all.push_back(join_path(all[i], child));
+    for (const auto& child : below.value.names.strings()) all.push_back(join_path(all[i], child));
   }
   std::ranges::sort(all);
   return all;

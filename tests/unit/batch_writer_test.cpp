@@ -36,7 +36,9 @@ class BatchWriterTest : public testing::Test {
     EXPECT_EQ(writer.in_flight(), 0);
     return told;
   }
-  std::vector<std::string> children() { return other.children("/t", Watch::none(), {}).names; }
+  std::vector<std::string> children() {
+    return other.children("/t", Watch::none(), {}).names.strings();
+  }
 
   FakeTree server;
   FakeClient other{server};

@@ -23,7 +23,7 @@ class ContentionTest : public testing::Test {
     return contend(plan, {&client}, report, stop);
   }
   std::vector<std::string> nodes_left() {
-    return client.children("/lock", Watch::none(), {}).names;
+    return client.children("/lock", Watch::none(), {}).names.strings();
   }
 
   FakeTree tree;

@@ -36,7 +36,7 @@ TEST(Latency, EachProbeOfEachRound) {
     EXPECT_THAT(probe.times, SizeIs(7)) << name_of(probe_names, probe.probe);
     EXPECT_EQ(probe.problem, "");
   }
-  EXPECT_THAT(client.children("/", Watch::none(), {}).names,
+  EXPECT_THAT(client.children("/", Watch::none(), {}).names.strings(),
               testing::Not(testing::Contains(HasSubstr("latency"))))
       << "the node has gone with the session";
 }

@@ -12,21 +12,6 @@
 namespace zksh {
 namespace {
 
-TEST(Properties, SeparatorsAndBlanks) {
-  const auto properties = parse_properties("a=1\n b : 2\nc 3\nd\n  e  =  4  \n\n");
-  EXPECT_EQ(properties, (Properties{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", ""}, {"e", "4  "}}));
-}
-
-TEST(Properties, CommentsAndContinuedLines) {
-  const auto properties = parse_properties("# a=1\n! b=2\nc=one, \\\n   two\\\\\nd=3\\\n");
-  EXPECT_EQ(properties, (Properties{{"c", "one, two\\"}, {"d", "3"}}));
-}
-
-TEST(Properties, Escapes) {
-  EXPECT_EQ(parse_properties("a\\=b=\\t\\u00e9\\q"), (Properties{{"a=b", "\t\u00e9q"}}));
-  EXPECT_EQ(parse_properties("a=1\r\nb=2\r\n"), (Properties{{"a", "1"}, {"b", "2"}}));
-}
-
 class ClientConfiguration : public testing::Test {
  protected:
   std::string refusal(const std::string& text) {

@@ -62,7 +62,7 @@ class SemaphoreTest : public testing::Test {
   std::vector<std::string> children(const std::string& path) {
     return tree.monitor()
         .with_lock([&](const Monitor::Held&) { return tree.children(path); })
-        .value.names;
+        .value.names.strings();
   }
   std::string data(const std::string& path) {
     return tree.monitor()

@@ -55,8 +55,8 @@ TEST_F(WalkTest, ANodeComesBeforeAllBelowItAndSiblingsByName) {
 class EndlessTree final : public ForwardingClient {
  public:
   using ForwardingClient::ForwardingClient;
-  Pending<Listing> start_names(const std::string& /*path*/, const Watch& watch) override {
-    return ForwardingClient::start_names("/a", watch);
+  Pending<Children> start_children(const std::string& /*path*/, const Watch& watch) override {
+    return ForwardingClient::start_children("/a", watch);
   }
   Reads start_reads(const std::vector<ReadOp>& ops) override {
     return read_singly(ops, Watch::none());

@@ -34,7 +34,7 @@ class Family {
 
   pid_t line() const {
     std::string text;
-    for (char c = 0; read(pipe_.read_end.get(), &c, 1) == 1 && c != '\n';) text += c;
+    for (char c = 0; ::read(pipe_.read_end.get(), &c, 1) == 1 && c != '\n';) text += c;
     return text.empty() ? 0 : std::stoi(text);
   }
   bool comes(auto&& is_true) {
