@@ -327,7 +327,7 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
     else
       others.add(rows[i].second);
   }
-  if (others.bytes > 0) print_row(cx, session, {"", others});
+  if (others.operations > 0 || others.bytes > 0) print_row(cx, session, {"", others});
   if (all && cx.out.text())
     print_prose(cx.out, "beside the logs: {}, {}", counted(files.snapshots().size(), "snapshot"),
                 size_text(static_cast<std::int64_t>(bytes_of(files.snapshots()))));

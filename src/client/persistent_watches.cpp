@@ -30,10 +30,10 @@ Pending<std::string> PersistentWatches::request(const std::string& path, bool ad
       (*done)(held) = Outcome<std::string>{code::closing, {}};
       return;
     }
-    state.active = true;
-    state.requests.push_back(std::move(added));
     if (!thread_.joinable())
       thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    state.active = true;
+    state.requests.push_back(std::move(added));
   });
   return done;
 }

@@ -102,7 +102,7 @@ QuotaPlace::QuotaPlace(Client& client, const std::stop_token& stop) : given_(cli
   // Waits first: an error of this session says why there is no connection.
   client.await_connection("", stop);
   own_ = client.another();
-  own_->open(server.substr(0, server.find('/')));
+  own_->open(server.substr(0, server.size() - chroot_.size()));
   own_->await_connection("", stop);
   for (const auto& [scheme, secret] : client.credentials())
     if (const auto outcome = own_->await(own_->start_add_auth(scheme, secret), stop);
