@@ -249,8 +249,8 @@ extern const Command deleteall_command = make_command<Args>(
      .keywords = {"recursive", "purge", "rm"},
      .details = "Finds all nodes of the subtree, then deletes them from the deepest level up, in "
                 "transactions of -b nodes, several at a time. Each transaction is applied as a "
-                "whole or not at all; if one fails, the others go on. With --force, it is sent "
-                "again without what cannot be deleted. If part of the subtree cannot be listed, "
+                "whole or not at all; if one fails, no more are sent. With --force, what can be "
+                "deleted still is. If part of the subtree cannot be listed, "
                 "nothing is deleted. Subtrees of more than 10000 nodes are an exception: some "
                 "nodes may already be gone then.\n\nAt a terminal zksh counts the nodes and asks "
                 "before it deletes more than one. From 1000 nodes on, and in a production profile, "

@@ -1,7 +1,6 @@
 // grep: search the values of a subtree.
 #include "base/byte_text.h"
 #include "base/regex.h"
-#include "base/text.h"
 #include "command/command.h"
 #include "command/output.h"
 #include "command/work.h"
@@ -57,14 +56,12 @@ class Grep {
     const bool text = is_text(value);
     const bool shows = text && !a_.names && !a_.count;
     std::size_t found = text ? 0 : 1;
-    std::size_t number = 0;
-    for (const auto line : text ? lines_of(value) : std::vector<std::string_view>()) {
-      ++number;
-      if (!regex_.matches(line)) continue;
-      ++found;
-      if (a_.names) break;
-      if (shows) add_line(path, number, line);
-    }
+    if (text)
+      for_matching_lines(value, [&](std::size_t number, std::string_view line) {
+        ++found;
+        if (shows) add_line(path, number, line);
+        return !a_.names;
+      });
     if (found == 0) return;
     ++matches_;
     if (a_.names) return add(path, "", path_json(path));
@@ -76,6 +73,17 @@ class Grep {
   bool found() const { return matches_ > 0; }
 
  private:
+  /// Calls `use` with each matching line and its number, from 1, until it returns false. A final
+  /// newline does not begin another line.
+  template <class Use>
+  void for_matching_lines(std::string_view value, Use use) const {
+    for (std::size_t number = 1; !value.empty(); ++number) {
+      const auto end = value.find('\n');
+      const auto line = value.substr(0, end);
+      value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
+      if (regex_.matches(line) && !use(number, line)) return;
+    }
+  }
   void add_line(const std::string& path, std::size_t number, std::string_view line) {
     constexpr std::size_t most_as_a_whole = 1U << 20U;
     const auto place = a_.numbers ? fmt::format(":{}:", number) : ":";

@@ -137,15 +137,16 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   std::size_t done = 0;
   const bool as_zkcli = is_as_zkcli(cx);
   std::map<std::string, int, decltype(&comes_before)> refused(comes_before);
+  NodeFailures failures(cx);
+  Progress progress(cx.out, cx.background, "nodes");
   const auto report_refused = [&] {
+    progress.end();
     for (const auto& [path, code] : refused) {
       cx.out.line("{}", cx.out.shown(keeper_message(code, path)));
       if (first_failure == status::ok) first_failure = ZkError(code, path, true).exit_status();
     }
     refused.clear();
   };
-  NodeFailures failures(cx);
-  Progress progress(cx.out, cx.background, "nodes");
   const auto record = [&](const Write& write, const Written& result) {
     progress.advance();
     if (result.code == code::ok ||
@@ -153,9 +154,10 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
       ++done;
       return;
     }
-    progress.end();
-    if (cx.rehearsal || cx.input == Input::Terminal || cx.out.json())
+    if (cx.rehearsal || cx.input == Input::Terminal || cx.out.json()) {
+      progress.end();
       return failures.report(error_of(write, result));
+    }
     refused.emplace(path_of(write), result.code);
     constexpr std::size_t most_sorted = 10'000;
     if (!as_zkcli || refused.size() == most_sorted) report_refused();
@@ -173,16 +175,20 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
         set_all(cx, top, limits, failures, set, finish);
     } catch (const ZkError&) {
       writer.finish();  // earlier results are reported first
-      report_refused();
       throw;
     }
     writer.finish();
-    report_refused();
   };
-  report_if_incomplete(cx, progress, work, [&] {
-    const bool settled = writer.in_flight() == 0 && !cx.stop.stop_requested();
-    return as_zkcli && settled ? std::string() : unfinished_text(done, writer.in_flight());
-  });
+  try {
+    report_if_incomplete(cx, progress, work, [&] {
+      const bool settled = writer.in_flight() == 0 && !cx.stop.stop_requested();
+      return as_zkcli && settled ? std::string() : unfinished_text(done, writer.in_flight());
+    });
+  } catch (...) {
+    report_refused();
+    throw;
+  }
+  report_refused();
   const int result = failures.first(cx.excused(first_failure));
   if (result == status::ok) acknowledge(cx, path_json(top));
   return result;

@@ -48,6 +48,6 @@ alone_in() {
       echo "Waiting for another build in $1 …"
       flock 9
     }
-    "${@:2}"
+    "${@:2}" 9>&-
   ) 9>"$1/lock"
 }

@@ -21,9 +21,11 @@ show_progress() {
   sleep 1 >/dev/null 2>&1
   echo "Building zksh in $build …"
   [ -t 2 ] || exec tail -n +1 -f "$log"
-  local began=$SECONDS made all left
+  local began=$SECONDS line made all left
   while sleep 0.5 >/dev/null 2>&1; do
-    [[ $(tail -n 1 "$log") =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    line=$(tail -n 1 "$log")
+    [[ $line != Waiting* ]] || printf '\r\e[K%s' "$line"
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
     made=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} left=
     [ "$made" -lt 20 ] || left=", about $(((SECONDS - began) * (all - made) / made)) s left"
     printf '\r\e[K%d of %d files%s' "$made" "$all" "$left"

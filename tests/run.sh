@@ -48,6 +48,8 @@ install_missing "${purposes[@]}"
 build_tests() {
   local directory=$1 targets=$2
   unpack_c_client "$PWD/$directory" libzookeeper-st-dev
+  # For the benchmark's contestants.
+  [ "$directory" != build ] || unpack_c_client "$PWD/build" libzookeeper-mt-dev
   configure_to_test "$PWD" "$directory" "${@:3}" >"$directory.log" 2>&1 ||
     { cat "$directory.log"; exit 1; }
   rm "$directory.log"
@@ -73,7 +75,6 @@ for sanitizer in $sanitizers; do
 done
 
 echo "== build"
-unpack_c_client "$PWD/build" libzookeeper-mt-dev  # for the benchmark's contestants
 alone_in build build_tests build all -DZKSH_SANITIZED_BUILDS="$builds" -DZKSH_TIDY="${ZKSH_TIDY:-OFF}"
 
 # Most tests wait for servers more than they compute.

@@ -73,9 +73,13 @@ std::string ConnectString::for_c_client() const {
   return text + chroot;
 }
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view mark = "zk://";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 ConnectString parse_connect_string(std::string_view text) {
-  constexpr std::string_view mark = "zk://";  // as in a ServerNode
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  text = without_mark(text);
   ConnectString result;
   const auto slash = text.find('/');
   if (slash != std::string_view::npos && slash + 1 < text.size()) {
@@ -92,9 +96,8 @@ ConnectString parse_connect_string(std::string_view text) {
 }
 
 std::optional<ServerNode> server_node(const std::string& word) {
-  constexpr std::string_view mark = "zk://";
-  const bool marked = word.starts_with(mark);
-  const auto rest = marked ? word.substr(mark.size()) : word;
+  const auto rest = std::string(without_mark(word));
+  const bool marked = rest.size() < word.size();
   const auto slash = rest.find('/');
   const auto hosts = rest.substr(0, slash);
   const bool port = hosts.find(':') != std::string::npos;

@@ -24,6 +24,9 @@ struct ConnectString {
   std::string for_c_client() const;
 };
 
+/// The text without the zk:// of a ServerNode.
+std::string_view without_mark(std::string_view text);
+
 /// Parses "host[:port][,host[:port]…][/chroot]". The default port is 2181. As in zkCli.sh, blanks
 /// around a server and empty elements are allowed. Throws ValueError naming what is wrong.
 ConnectString parse_connect_string(std::string_view text);

@@ -69,6 +69,11 @@ class OutputQueue {
   void fail_out() {
     monitor_.with_lock([&](const Monitor::Held& held) { state_(held).out_failed = true; });
   }
+  /// Whether the first `additions` have been written.
+  bool has_written(std::uint64_t additions) {
+    return monitor_.with_lock(
+        [&](const Monitor::Held& held) { return state_(held).written >= additions; });
+  }
   /// How often something was added.
   std::uint64_t added() {
     return monitor_.with_lock([&](const Monitor::Held& held) { return state_(held).added; });

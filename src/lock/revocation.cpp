@@ -8,12 +8,10 @@
 #include "lock/reader.h"
 #include "lock/text.h"
 #include "lock/view.h"
-#include "node/node_wait.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -75,16 +73,24 @@ std::vector<HolderNodes> holders(Context& cx, const std::string& path, bool node
 /// Whether the node is gone by the deadline. A node that may not be read cannot be watched on
 /// servers since 3.8.4 and 3.9.2; it is not waited for.
 bool await_end(Context& cx, const std::string& node, Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-  NodeState seen;
-  try {
-    return in_time(cx.monitor(), left, cx.stop, [&](const std::stop_token& stop) {
-      await_node(cx.client, node, {.holds = [](const NodeState& now) { return !now.stat; }}, seen,
-                 stop);
-    });
-  } catch (const ZkError& error) {
-    if (error.code() != code::no_auth) throw;
-    return false;
+  const auto mailbox = std::make_shared<Guarded<std::deque<Event>>>();
+  for (;;) {
+    cx.client.await_connection(node, cx.stop);
+    const int found =
+        cx.client.await(cx.client.start_exists(node, Watch::into(mailbox)), cx.stop).code;
+    if (found == code::no_auth) return false;
+    if (found != code::ok && found != code::no_node) throw ZkError(found, node);
+    const bool event = found == code::ok &&
+                       cx.monitor().wait_until(cx.stop, deadline, [&](const Monitor::Held& held) {
+                         return !(*mailbox)(held).empty();
+                       });
+    const bool stopped = found == code::ok && cx.stop.stop_requested();
+    if (!event || stopped) {  // a watch on a node that is gone waits for its creation
+      cx.client.drop_watches(node, mailbox);
+      if (stopped) throw Cancelled();
+      return found == code::no_node;
+    }
+    cx.monitor().with_lock([&](const Monitor::Held& held) { (*mailbox)(held).clear(); });
   }
 }
 

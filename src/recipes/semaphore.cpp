@@ -30,8 +30,10 @@ LockRequest mutex_of(const LockRequest& request) {
 /// others have written to them, such as a request to release.
 NodesPlan lease_plan(const LockRequest& request, const std::string& path, const std::string& guid,
                      const std::vector<std::string>& mutex, const Node& written) {
+  constexpr std::size_t longest_request = 4096;  // `revoke` keeps to it
+  const bool is_request = written.data && written.data->size() <= longest_request;
   const CreateOp lease{.path = join_path(path, fmt::format("_c_{}-lease-", guid)),
-                       .data = written.data.value_or(request.owner),
+                       .data = is_request ? *written.data : request.owner,
                        .acl = request.acl,
                        .mode = CreateMode::Ephemeral,
                        .sequential = true};
@@ -202,8 +204,10 @@ class Semaphore final : public ContendingRecipe {
       auto outcome = co_await requests_.answer(requests_.send_get(mutex_.holding().nodes.front()));
       if (outcome.code == code::ok)
         mutex_node_ = std::move(outcome.value);
-      else if (!is_connection_failure(outcome.code))
-        mutex_node_.stat.version = -1;  // it may not be read
+      else if (outcome.code == code::no_auth)
+        mutex_node_.stat.version = -1;
+      else if (!is_connection_failure(outcome.code) && outcome.code != code::throttled)
+        co_return false;
     }
     turn_.leave(true);
     mutex_.removed();

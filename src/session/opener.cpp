@@ -94,7 +94,7 @@ void Session::start_opener() {
 bool Session::call_opener() {
   try {
     start_opener();
-  } catch (const Error&) {
+  } catch (const std::exception&) {  // it may not come through the C client's frames
     return false;
   }
   state_->opener.ring();

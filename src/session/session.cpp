@@ -51,13 +51,14 @@ void prepare_security(const Security& security) {
   if (!security.sasl.mechanism.empty()) prepare_sasl(security.sasl);
 }
 
-Session::Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink)
+Session::Session(Monitor& monitor, SessionSettings settings, std::string_view server,
+                 EventSink sink)
     : monitor_(monitor),
       settings_(std::move(settings)),
       sink_(std::move(sink)),
       state_(std::make_unique<State>()) {
   if (!settings_.known_servers) settings_.known_servers = std::make_shared<KnownServers>();
-  state_->server = std::move(server);
+  state_->server = without_mark(server);
   zoo_set_debug_level(static_cast<ZooLogLevel>(settings_.log_level));
   if (settings_.log_level > 0 && isatty(STDERR_FILENO) == 1) escape_log();
 }
@@ -418,7 +419,7 @@ std::shared_ptr<Session::Handle> Session::make_handle(const std::string& server)
 void Session::open(const std::string& server) {
   parse_connect_string(server);
   end(monitor_.change([&](const Monitor::Held& held) {
-    state_->server = server;
+    state_->server = without_mark(server);
     return enter(held, Phase::Idle);
   }));
   ensure_session();
@@ -485,7 +486,7 @@ void Session::replace_session(const std::string& server, const std::function<voi
   // In two steps, so that waiters for the end of the old session notice it.
   auto old = monitor_.change([&](const Monitor::Held& held) { return enter(held, Phase::Closed); });
   auto other = monitor_.change([&](const Monitor::Held& held) {
-    state_->server = server;
+    state_->server = without_mark(server);
     return enter(held, Phase::Open, std::exchange(fresh, nullptr));
   });
   end(old);

@@ -39,7 +39,7 @@ class Session final : public Client {
   using EventSink = std::function<void(const Monitor::Held&, const Event&)>;
 
   /// The first request that needs a session opens one with `server`.
-  Session(Monitor& monitor, SessionSettings settings, std::string server, EventSink sink);
+  Session(Monitor& monitor, SessionSettings settings, std::string_view server, EventSink sink);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   /// Closes the session.

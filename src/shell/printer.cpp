@@ -101,18 +101,19 @@ void Printer::pump() {
       if (show_) blocked_on_ = show_(ended_line_);
       return;
     }
-    if (!write_front()) return;
-    if (Clock::now() >= until && !waiting_.empty()) {
+    if (Clock::now() >= until) {
       blocked_on_ = descriptor(waiting_.front().stream);
       return;
     }
+    if (!write_front()) return;
   }
 }
 
 void Printer::flush(const std::function<bool(int fd)>& wait) {
+  const auto all = queue_.added();
   do {
     pump();
-  } while (blocked_on_ >= 0 && wait(blocked_on_));
+  } while (blocked_on_ >= 0 && !queue_.has_written(all) && wait(blocked_on_));
 }
 
 }  // namespace zksh

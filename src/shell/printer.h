@@ -50,8 +50,8 @@ class Printer {
   Clock::time_point printed_at() const { return printed_at_; }
   /// Whether what was last written to a terminal ended its line.
   bool ended_line() const { return ended_line_; }
-  /// Writes all waiting output. `wait` blocks until a descriptor accepts output; if it returns
-  /// false, the rest is dropped.
+  /// Writes the output that waits now. `wait` blocks until a descriptor accepts output; if it
+  /// returns false, the rest is dropped.
   void flush(const std::function<bool(int fd)>& wait);
 
  private:

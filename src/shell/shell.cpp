@@ -282,6 +282,7 @@ void Shell::handle_jobs() {
   if (ended && drained()) {
     const int result = *command_->status();
     command_.reset();
+    output_at_end_.reset();
     history_file_.set_mistake(command_line_, is_mistake(result));
     for (const auto& line : std::exchange(others_lines_, {})) LineEditor::remember(line);
     problem_reported_ = problem_reported_ || result == status::no_connection;
@@ -333,10 +334,13 @@ void Shell::drop_lines() {
   lines_.clear();
 }
 
-/// Whether all output is on the screen, so that the prompt comes below it.
+/// Whether all output up to the command's end is on the screen, so that the prompt comes below it.
+/// Jobs may go on to print.
 bool Shell::drained() {
+  auto& queue = around_.services.queue;
+  if (!output_at_end_) output_at_end_ = queue.added();
   printer_.pump();
-  return printer_.blocked_on() < 0 || leaving_;
+  return printer_.blocked_on() < 0 || queue.has_written(*output_at_end_) || leaving_;
 }
 
 /// Opens the session in the background, and reports a failure. The C client keeps trying.

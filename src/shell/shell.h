@@ -13,6 +13,7 @@
 #include "term/line_editor.h"
 #include "term/terminal.h"
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -125,12 +126,13 @@ class Shell {
   NodeCache nodes_;
   JobTable jobs_;
   BackgroundJobs background_;
-  std::deque<std::string> lines_;           ///< of the accepted text, not run yet
-  std::unique_ptr<Job> command_;            ///< the foreground command
-  std::string command_line_;                ///< its line
-  std::shared_ptr<std::string> edited_;     ///< a line that is in an editor
-  std::unique_ptr<Job> connector_;          ///< opens a new session in the background
-  std::string connector_problem_;           ///< written by the connector, read after its end
+  std::deque<std::string> lines_;               ///< of the accepted text, not run yet
+  std::unique_ptr<Job> command_;                ///< the foreground command
+  std::string command_line_;                    ///< its line
+  std::optional<std::uint64_t> output_at_end_;  ///< OutputQueue::added when it ended
+  std::shared_ptr<std::string> edited_;         ///< a line that is in an editor
+  std::unique_ptr<Job> connector_;              ///< opens a new session in the background
+  std::string connector_problem_;               ///< written by the connector, read after its end
   bool problem_reported_ = false;           ///< by a command that waited for the same connection
   std::vector<std::string> others_lines_;   ///< from other shells; accessed like quit_
   std::shared_ptr<Suspension> suspension_;  ///< of the foreground command

@@ -839,9 +839,15 @@ void LineEditor::print(std::string_view bytes) {
     painter_.flush();
     return;
   }
+  constexpr std::size_t longest_line = 64U << 10U;
+  const auto newline = bytes.rfind('\n');
+  auto end = unfinished_output_.size() + newline;
   unfinished_output_ += bytes;
-  const std::size_t end = unfinished_output_.rfind('\n');
-  if (end == std::string::npos) return;
+  if (newline == std::string_view::npos) {
+    end = unfinished_output_.size();
+    if (end < longest_line) return;
+    unfinished_output_ += '\n';
+  }
   painter_.erase();
   painter_.send(std::string_view(unfinished_output_).substr(0, end + 1));
   unfinished_output_.erase(0, end + 1);

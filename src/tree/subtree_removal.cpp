@@ -73,11 +73,7 @@ class Remover {
             client,
             {.count = plan.batch,
              .limits = plan.limits,
-             .fails_all =
-                 [this](int code) {
-                   return !plan_.salvages && code != code::no_node &&
-                          (code != code::not_empty || !guesses_any_);
-                 }},
+             .fails_all = [this](int code) { return fails_all(code); }},
             [this](const Write& write, const Written& written) { record(write, written); }, stop) {}
   Remover(const Remover&) = delete;
   Remover& operator=(const Remover&) = delete;
@@ -100,11 +96,13 @@ class Remover {
   /// `found_before`: the tops were found before and assumed to be leaves; they may be gone by now.
   void remove(const std::vector<std::string>& tops, bool found_before) {
     FoundNodes nodes;
+    std::size_t bytes_of_paths = 0;
     const auto enter = [&](const TreeNode& node) {
       if (!node.readable) throw ZkError(code::no_auth, node.path);
       if (nodes.memory() > most_memory) remove_part(nodes, node.path);
       nodes.push(node.path, node.guessed_leaf);
       guesses_any_ = guesses_any_ || node.guessed_leaf;
+      bytes_of_paths += node.path.size();
       ++listed_;
       tell();
     };
@@ -119,7 +117,7 @@ class Remover {
               stop_);
     result_.found += std::exchange(listed_, 0);
     if (found_before) result_.found -= tops.size();  // they were counted again
-    if (!guesses_any_ && nodes.size() <= listed_one_by_one) {
+    if (!guesses_any_ && nodes.size() <= listed_one_by_one && bytes_of_paths <= most_memory) {
       std::vector<std::string> paths;
       for (; !nodes.empty(); nodes.pop()) paths.push_back(nodes.path());
       const auto depth = [](const std::string& path) { return std::ranges::count(path, '/'); };
@@ -144,8 +142,14 @@ class Remover {
     for (; !above.empty(); above.pop_back()) nodes.push(above.back(), false);
   }
 
-  /// / cannot be removed. The server's own makes its transaction fail, as in zkCli.
+  /// Whether a failure with this code fails the whole transaction, and ends the removal.
+  bool fails_all(int code) const {
+    return !plan_.salvages && code != code::no_node && (code != code::not_empty || !guesses_any_);
+  }
+
+  /// / cannot be removed. The server's own makes its transaction fail; a chroot's is left alone.
   void send(const std::string& path, bool is_guessed_leaf) {
+    if (result_.failure && fails_all(result_.failure->code())) return;
     const auto is_chroot = [&] { return !parse_connect_string(client_.server()).chroot.empty(); };
     if (path == "/" && (plan_.salvages || is_chroot()))
       return note_failure(ZkError(code::bad_arguments, path));
@@ -156,7 +160,7 @@ class Remover {
   void record(const Write& write, const Written& written) {
     const bool was_guess = guesses_.front();
     guesses_.pop_front();
-    if (written.code == code::not_empty && !is_last_try_)
+    if (written.code == code::not_empty && !is_last_try_ && !fails_all(written.code))
       return (was_guess ? not_leaves_ : above_those_).push_back(path_of(write));
     if (written.code == code::ok || (written.code == code::no_node && written.sent_before))
       ++result_.removed;

@@ -32,8 +32,9 @@ struct RemovalPlan {
 
 /// Finds the nodes of a subtree, then removes them in transactions of at most `batch` nodes (fewer
 /// if their paths are long), several in flight; siblings in the reverse of the server's order.
-/// Nodes that are already gone are skipped. Any other failure leaves the nodes of its transaction
-/// and therefore their ancestors, unless it `salvages`; the other nodes are still removed.
+/// Nodes that are already gone are skipped. Any other failure leaves the nodes of its transaction,
+/// and no more are sent; what is in flight is still applied. If it `salvages`, the failure leaves
+/// its node and therefore the node's ancestors, and the others are still removed.
 ///
 /// Up to 10000 nodes, each is listed before anything is removed, and the deepest level is removed
 /// first, as in ZooKeeper's ZKUtil.deleteRecursive. Beyond that, branches are removed one after the

@@ -66,23 +66,50 @@ class LastOutput(SessionTest):
 
 
 class BackgroundProgram(SessionTest):
+    """At the prompt. Programs that never end must neither fill the memory nor keep zksh from its keys."""
     MOST = 100 << 20  # bytes of memory
 
-    def test_it_waits_for_the_terminal(self):
+    def setUp(self):
+        super().setUp()
+        self.terminal = Terminal([ZKSH, "-s", self.connect], environment(self.directory))
+        self.addCleanup(self.terminal.__exit__)
+        self.wait_prompt(0)
+
+    def wait_prompt(self, number, start=0):
+        return self.terminal.read_until(rf"CONNECTED\) {number}\] ".encode(), start)
+
+    def run_in_background(self, program):
+        """Returns its pid."""
         fifo = self.fifo("process")
-        with Terminal([ZKSH, "-s", self.connect], environment(self.directory)) as terminal:
-            terminal.read_until(rb"CONNECTED\) 0\] ")
-            terminal.type(f"help | sh -c 'echo $$ > \"{fifo}\"; exec yes' &\n")
-            program = int(pathlib.Path(fifo).read_text(encoding="ascii"))
-            written = [-1, 0]
-            while written[-2] != written[-1]:
-                memory = pathlib.Path(f"/proc/{terminal.process.pid}/status").read_text(encoding="ascii")
-                self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", memory)[1]) << 10, self.MOST)
-                time.sleep(0.3)  # nothing tells that it writes no more
-                io = pathlib.Path(f"/proc/{program}/io").read_text(encoding="ascii")
-                written.append(int(re.search(r"wchar: (\d+)", io)[1]))
-            terminal.type("kill %1\n")
-            terminal.read_until(rb"\) 2\] ")  # keys are read although output waits all the time
+        self.terminal.type(f"help | sh -c 'echo $$ > \"{fifo}\"; exec {program}' &\n")
+        return int(pathlib.Path(fifo).read_text(encoding="ascii"))
+
+    def assert_small(self):
+        memory = pathlib.Path(f"/proc/{self.terminal.process.pid}/status").read_text(encoding="ascii")
+        self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", memory)[1]) << 10, self.MOST)
+
+    def test_it_waits_for_a_terminal_that_takes_nothing(self):
+        program = self.run_in_background("yes")
+        written = [-1, 0]
+        while written[-2] != written[-1]:
+            self.assert_small()
+            time.sleep(0.3)  # nothing tells that it writes no more
+            io = pathlib.Path(f"/proc/{program}/io").read_text(encoding="ascii")
+            written.append(int(re.search(r"wchar: (\d+)", io)[1]))
+
+    def test_keys_are_read_meanwhile(self):
+        self.run_in_background("yes")
+        at = self.terminal.read_until(rb"(y\n){1000}")
+        self.terminal.type("jobs\n")
+        at = self.wait_prompt(2, at)
+        self.terminal.type("kill %1\n")
+        self.terminal.read_until(rb"\[1\] exited with status 143", at)
+
+    def test_a_line_without_end(self):
+        self.run_in_background("cat /dev/zero")
+        while self.terminal.bytes.count(0) < 1 << 20:
+            self.terminal.read_until(rb".", len(self.terminal.bytes))
+        self.assert_small()
 
 
 if __name__ == "__main__":

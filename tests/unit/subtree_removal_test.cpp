@@ -79,5 +79,19 @@ TEST_F(SubtreeRemovalTest, AllOfFewNodesAreListedBeforeAnyIsRemoved) {
   EXPECT_TRUE(other.exists("/t/n00008/n00998", Watch::none(), {}));
 }
 
+TEST_F(SubtreeRemovalTest, ANodeThatGetsAChildKeepsItsTransactionAndIsNamed) {
+  make_tree("/t", {3});
+  const auto add_child = [&](const Removal& now) {
+    if (now.found == made && !other.exists("/t/n00001/late", Watch::none(), {}))
+      make("/t/n00001/late");
+  };
+  Removal removal;
+  remove_subtree(client, {.top = "/t", .progress = add_child}, removal, {});
+  EXPECT_EQ(removal.removed, 0U);
+  ASSERT_TRUE(removal.failure);
+  EXPECT_EQ(removal.failure->code(), code::not_empty);
+  EXPECT_TRUE(other.exists("/t/n00002", Watch::none(), {}));
+}
+
 }  // namespace
 }  // namespace zksh
