@@ -98,7 +98,6 @@ CreateOp checked(Context& cx, const Args& a) {
   if (a.container) op.mode = CreateMode::Container;
   if (a.acl) op.acl = checked_acl(cx, a);
   op.path = cx.resolve(a.path, a.sequential);
-  refuse_empty(op.acl);
   refuse_sealed(cx, op.acl, op.path, a.force);
   if (a.data) op.data = value_of(cx, *a.data);
   return op;

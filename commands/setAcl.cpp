@@ -325,7 +325,6 @@ Sent run(Context& cx, const Args& a) {
       return cx.excused(exit_status_of(code::invalid_acl));
     }
   }
-  refuse_empty(acl);
   refuse_lockout(cx, acl, path, a.force);
   if (a.recursive) {
     cx.client.get(path, Watch::none(), cx.stop);

@@ -168,7 +168,6 @@ Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::s
   for (auto at = text.find(",creator,"); at != std::string::npos; at = text.find(",creator,", at))
     text.replace(at + 1, creator.size(), "auth::cdrwa");
   auto acl = acl_argument(cx, text.substr(1, text.size() - 2), path, force);
-  refuse_empty(acl);
   refuse_sealed(cx, acl, path, force);
   constexpr int needed = perm::read | perm::create | perm::remove;
   int granted = 0;

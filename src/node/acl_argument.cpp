@@ -28,6 +28,11 @@ bool is_named_by(const AclEntry& entry, const std::string& text) {
   return std::ranges::find(names, text) != names.end();
 }
 
+/// With zkCli's text: the Java client does not send one.
+void refuse_empty(const Acl& acl) {
+  if (acl.empty()) throw ZkError(code::invalid_acl, "null");
+}
+
 /// Whether the server knows that the session may change it: as the superuser, or by a scheme such
 /// as x509, whose ids only servers know.
 bool may_be_changed_by_server(Client& client, const Acl& acl, const std::stop_token& stop) {
@@ -54,11 +59,13 @@ std::string sealed_text(const std::string& path) {
 }
 
 void refuse_sealed(const Context& cx, const Acl& acl, const std::string& path, bool force) {
+  refuse_empty(acl);
   if (force || cx.input == Input::Pipe || may_be_changed(acl)) return;
   throw UnchangeableAcl(sealed_text(path) + "; nothing was written (--force does it)");
 }
 
 void refuse_lockout(Context& cx, const Acl& acl, const std::string& path, bool force) {
+  refuse_empty(acl);
   if (force || cx.input == Input::Pipe) return;
   const bool known = (perms_given({}, acl) & perm::admin) != 0;
   if (!known) cx.client.await_connection(path, cx.stop);
@@ -130,10 +137,6 @@ Acl acl_argument(Context& cx, const std::string& text, const std::string& path, 
       throw ValueError(fmt::format("{}; nothing was written (--force sets it nevertheless)", *flaw),
                        cx.resolve(path, true));
   return std::move(parsed.acl);
-}
-
-void refuse_empty(const Acl& acl) {
-  if (acl.empty()) throw ZkError(code::invalid_acl, "null");
 }
 
 ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl) {

@@ -32,10 +32,6 @@ std::string digest_of_password(Context& cx, const std::string& user, const std::
 /// digest:USER:@FILE and digest:USER: stand for the hash of a password from a file or the terminal.
 Acl acl_argument(Context& cx, const std::string& text, const std::string& path, bool force);
 
-/// Throws ZkError{invalid_acl} if the ACL is empty, with zkCli's text: the Java client does not
-/// send one.
-void refuse_empty(const Acl& acl);
-
 /// The error of a write with this ACL; if the servers have refused the ACL, says what they may not
 /// know in it. Not on piped input.
 ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl);
@@ -49,8 +45,9 @@ class UnchangeableAcl : public Error {
 bool may_be_changed(const Acl& acl);
 /// "nobody could change the ACL of /a any more, since …".
 std::string sealed_text(const std::string& path);
-/// Throws UnchangeableAcl if no entry with the permission to set the ACL can be met. Not with
-/// `force`, and not on piped input, where zkCli would do it.
+/// Throws ZkError{invalid_acl} if the ACL is empty, and UnchangeableAcl if no entry with the
+/// permission to set it can be met; the latter not with `force`, and not on piped input, where
+/// zkCli would do it.
 void refuse_sealed(const Context& cx, const Acl& acl, const std::string& path, bool force);
 /// As refuse_sealed, but also throws if this session could not change the ACL, of a node that
 /// exists. Asks the server only if that is not known here. Blocks; throws ZkError, Cancelled.
