@@ -119,7 +119,7 @@ Sent run(Context& cx, const Args& a) {
     print_text(cx, a, std::move(data), alone && !a.stat);
     if (a.stat || prints_as_34(cx)) print_stat(cx, node.stat, a.human);
   };
-  return read_each(cx, given.paths, start, print, is_bare(cx));
+  return read_each(cx, given.paths, start, print);
 }
 
 }  // namespace

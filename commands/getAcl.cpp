@@ -84,7 +84,7 @@ Sent run(Context& cx, const Args& a) {
   const auto print_node = [&cx, a](const std::string& node, const NodeAcl& acl) {
     print(cx, a, node, acl);
   };
-  return read_each(cx, paths, start, print_node, is_bare(cx));
+  return read_each(cx, paths, start, print_node);
 }
 
 }  // namespace

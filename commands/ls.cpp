@@ -162,7 +162,7 @@ Sent run(Context& cx, const Args& a) {
   const auto print = [&cx, form](const std::string& path, Children children) {
     print_children(cx, path, std::move(children), form);
   };
-  return read_each(cx, given.paths, start, print, is_bare(cx));
+  return read_each(cx, given.paths, start, print);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Sent run(Context& cx, const Args& a) {
     else
       print_stat(cx, stat, human);
   };
-  return read_each(cx, given.paths, start, print, is_bare(cx));
+  return read_each(cx, given.paths, start, print);
 }
 
 }  // namespace

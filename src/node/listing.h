@@ -53,15 +53,14 @@ Sent start_read(Context& cx, const std::string& path, Start start, Print print) 
 /// the first.
 void print_heading(Context& cx, const std::string& path, bool& first);
 /// The same for any number of nodes; with several, each is answered before the next is asked, and
-/// has a heading unless `bare` or in JSON. Reports nodes that cannot be read, and goes on; returns
+/// has a heading unless is_bare or in JSON. Reports nodes that cannot be read, and goes on; returns
 /// as each_node.
 template <class Start, class Print>
-Sent read_each(Context& cx, const std::vector<std::string>& paths, Start start, Print print,
-               bool bare) {
+Sent read_each(Context& cx, const std::vector<std::string>& paths, Start start, Print print) {
   if (paths.size() == 1) return start_read(cx, paths.front(), start, print);
   bool first = true;
   const auto print_below = [&](const std::string& path, auto answer) {
-    if (!bare && !cx.out.json()) print_heading(cx, path, first);
+    if (!is_bare(cx) && !cx.out.json()) print_heading(cx, path, first);
     print(path, std::move(answer));
   };
   return each_node(cx, paths, [&](const std::string& path) {
