@@ -1,9 +1,8 @@
 // edit: edit a node's value in an editor.
-#include "base/fd.h"
 #include "base/process.h"
 #include "base/scratch_directory.h"
 #include "base/words.h"
-#include "client/client.h"
+#include "client/read_ahead.h"
 #include "command/command.h"
 #include "command/questions.h"
 #include "node/value.h"
@@ -21,15 +20,6 @@ void declare(Options& o, Args& a) {
   o.flag("-c,--create", a.create, "Create the node if it does not exist.");
   o.flag("-n,--newline", a.newline, "Keep a final newline even if the old value had none.");
   o.node("path", a.path, "The node to edit.");
-}
-
-/// The node as it is now; nullopt if it does not exist.
-std::optional<Node> read_node(Context& cx, const std::string& path) {
-  auto outcome = cx.client.ask(
-      path, [&] { return cx.client.start_get(path, Watch::none()); }, cx.stop);
-  if (outcome.code == code::no_node) return std::nullopt;
-  if (outcome.code != code::ok) throw ZkError(outcome.code, path);
-  return std::move(outcome.value);
 }
 
 /// Prints a unified diff of two texts to stdout.
@@ -53,7 +43,7 @@ int report_conflict(Context& cx, const std::string& path, const std::optional<No
                     const std::string& yours) {
   const auto kept = keep_value(path, yours);
   const auto shown = cx.out.shown_in_error(path);
-  const auto now = read_node(cx, path);
+  const auto now = ahead_get(cx.client, path).found(cx.stop);
   if (!now) {
     cx.out.err_line("{} was deleted meanwhile; nothing was written. Your text is in {}", shown,
                     kept);
@@ -77,7 +67,7 @@ int write(Context& cx, const std::string& path, const std::optional<Node>& befor
   if (!before)
     return cx.client.await(cx.client.start_create({.path = path, .data = value}), cx.stop).code;
   // A recreated node may have reached the same version.
-  const auto now = read_node(cx, path);
+  const auto now = ahead_get(cx.client, path).found(cx.stop);
   if (!now) return code::no_node;
   if (now->stat.czxid != before->stat.czxid) return code::bad_version;
   return cx.client
@@ -127,7 +117,7 @@ int run(Context& cx, const Args& a) {
         path);
   }
   cx.client.await_connection(path, cx.stop);
-  const auto before = read_node(cx, path);
+  const auto before = ahead_get(cx.client, path).found(cx.stop);
   if (!before && !a.create)
     throw ZkError(ZkError(code::no_node, path),
                   fmt::format(" (`edit -c {}` creates it)", as_word(path)));
