@@ -101,19 +101,13 @@ Revision revision_of(const Stat& stat) {
 
 /// Throws Error if a node has changed since it was read.
 void refuse_changed(Context& cx, const std::vector<FoundNode>& nodes, const std::string& source) {
-  const auto start = [&](const FoundNode& node) {
-    return cx.client.start_exists(path_below(source, node.record.path), Watch::none());
-  };
-  const auto questions = mapped(nodes, start);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto path = path_below(source, nodes[i].record.path);
-    const auto now = cx.client.insist(
-        questions[i], path, [&] { return start(nodes[i]); }, cx.stop);
-    if (now.code != code::ok) throw ZkError(now.code, path);
-    if (revision_of(now.value) != revision_of(nodes[i].stat))
-      throw Error(fmt::format("{} was changed meanwhile; nothing was moved", path),
-                  status::bad_version, path);
-  }
+  auto questions = mapped(nodes, [&](const FoundNode& node) {
+    return ahead_exists(cx.client, path_below(source, node.record.path));
+  });
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (revision_of(questions[i].answer(cx.stop)) != revision_of(nodes[i].stat))
+      throw Error(fmt::format("{} was changed meanwhile; nothing was moved", questions[i].path()),
+                  status::bad_version, questions[i].path());
 }
 
 /// One transaction: creates `parents`, then the new nodes, parents first, then removes the old
@@ -173,30 +167,24 @@ void remove_source(Context& cx, const WorkLimits& limits, const Copied& copied,
           failure = error_of(write, result);
       },
       cx.stop);
-  const auto path_at = [&](std::size_t at) { return path_below(source, copied.paths[at]); };
-  const auto start = [&](std::size_t at) {
-    return cx.client.start_exists(path_at(at), Watch::none());
-  };
-  const auto remove_if_same = [&](std::size_t at, const Pending<Stat>& question) {
-    const auto path = path_at(at);
-    const auto& read = copied.revisions[at];
-    const auto now = cx.client.insist(
-        question, path, [&] { return start(at); }, cx.stop);
+  const auto remove_if_same = [&](const Revision& read, ReadAhead<Stat>& question) {
+    const auto now = question.outcome(cx.stop);
     const bool is_changed = now.code == code::ok && revision_of(now.value) != read;
     if (!is_changed && (now.code == code::ok || now.code == code::no_node))
-      writer.add(RemoveOp{.path = path, .version = read.version});
+      writer.add(RemoveOp{.path = question.path(), .version = read.version});
     else if (!failure)
-      failure = ZkError(is_changed ? code::bad_version : now.code, path);
+      failure = ZkError(is_changed ? code::bad_version : now.code, question.path());
   };
   const auto send_all = [&] {
     // At any rate, a node is deleted soon after it was checked.
     auto window = window_of(cx.client, limits);
     if (limits.rate > 0) window = std::min(window, limits.rate / 10 + 1);
-    std::deque<Pending<Stat>> questions;
+    std::deque<ReadAhead<Stat>> questions;
     auto next = copied.revisions.size();
     for (auto at = next; at > 0; --at) {
-      while (next > 0 && questions.size() < window) questions.push_back(start(--next));
-      remove_if_same(at - 1, questions.front());
+      while (next > 0 && questions.size() < window)
+        questions.push_back(ahead_exists(cx.client, path_below(source, copied.paths[--next])));
+      remove_if_same(copied.revisions[at - 1], questions.front());
       questions.pop_front();
     }
     writer.finish();
