@@ -9,6 +9,7 @@
 
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace zksh::command_du {
@@ -42,18 +43,6 @@ struct Extent {
   std::string path{};
   std::size_t nodes = 0;
   std::int64_t bytes = 0;
-};
-
-/// Whether one comes before another.
-struct IsLarger {
-  By by = By::Bytes;
-
-  bool operator()(const Extent& one, const Extent& other) const {
-    const bool by_nodes = one.nodes != other.nodes && (by == By::Nodes || one.bytes == other.bytes);
-    return by_nodes                   ? one.nodes > other.nodes
-           : one.bytes != other.bytes ? one.bytes > other.bytes
-                                      : one.path < other.path;
-  }
 };
 
 std::string line_of(Context& cx, const Args& a, const Extent& extent) {
@@ -94,7 +83,13 @@ int run(Context& cx, const Args& a) {
     return line;
   };
   std::vector<Extent> open;  // the nodes on the path to the current one
-  std::multiset<Extent, IsLarger> largest(IsLarger{a.by.value_or(By::Bytes)});
+  const auto is_larger = [by_nodes = a.by == By::Nodes](const Extent& one, const Extent& other) {
+    return by_nodes ? std::tie(other.nodes, other.bytes, one.path) <
+                          std::tie(one.nodes, one.bytes, other.path)
+                    : std::tie(other.bytes, other.nodes, one.path) <
+                          std::tie(one.bytes, one.nodes, other.path);
+  };
+  std::multiset<Extent, decltype(is_larger)> largest(is_larger);
   const auto enter = [&](const TreeNode& node) {
     if (node.hides_children()) skipped.add(node.path);
     open.push_back({.path = node.path, .nodes = 1, .bytes = node.stat.data_length});
