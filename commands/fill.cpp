@@ -63,47 +63,36 @@ std::int64_t width_of(std::int64_t count, std::int64_t depth) {
   return enough;
 }
 
-/// Generates the nodes, level by level.
-class Filling {
- public:
-  Filling(std::int64_t count, std::int64_t depth, std::size_t size, std::uint64_t seed)
-      : width_(width_of(count, depth)), size_(size), random_(seed) {}
+/// The path relative to the top of node `number`, counted level by level from 1; the top is node 0.
+std::string path_below_top(std::int64_t number, std::int64_t width) {
+  if (number == 0) return "";
+  return path_below_top((number - 1) / width, width) + fmt::format("/n{:07}", (number - 1) % width);
+}
 
-  /// The path relative to the top of node `number`, counted from 1; the top is node 0.
-  std::string path(std::int64_t number) const {
-    if (number == 0) return "";
-    return path((number - 1) / width_) + fmt::format("/n{:07}", (number - 1) % width_);
-  }
-  /// Printable, to be readable.
-  std::string value() {
-    constexpr std::string_view letters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
-    std::string text(size_, ' ');
-    std::uint64_t bits = 0;
-    int left = 0;
-    for (auto& c : text) {
-      if (left == 0) {
-        bits = random_();
-        left = 10;  // letters per 64 bits
-      }
-      c = letters[bits & 63U];
-      bits >>= 6U;
-      --left;
+/// Printable, to be readable.
+std::string random_value(std::size_t size, std::mt19937_64& random) {
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
+  std::string text(size, ' ');
+  std::uint64_t bits = 0;
+  int left = 0;
+  for (auto& c : text) {
+    if (left == 0) {
+      bits = random();
+      left = 10;  // letters per 64 bits
     }
-    return text;
+    c = letters[bits & 63U];
+    bits >>= 6U;
+    --left;
   }
-
- private:
-  std::int64_t width_;
-  std::size_t size_;
-  std::mt19937_64 random_;
-};
+  return text;
+}
 
 int run(Context& cx, const Args& a) {
   const auto count = in_range(a.count.value_or(1000), "--count", 1, most_nodes);
   const auto depth = in_range(a.depth.value_or(1), "--depth", 1, deepest);
-  const auto size =
-      in_range(a.size ? parse_size(*a.size, "--size") : 16, "--size", 0, largest_value);
+  const auto size = static_cast<std::size_t>(
+      in_range(a.size ? parse_size(*a.size, "--size") : 16, "--size", 0, largest_value));
   const auto path = cx.resolve(a.path);
   if (!cx.client.exists(path, Watch::none(), cx.stop)) {
     require_parent(cx.client, path, cx.stop);
@@ -126,11 +115,12 @@ int run(Context& cx, const Args& a) {
         progress.reach(made, static_cast<std::size_t>(count));
       },
       cx.stop);
-  Filling filling(count, depth, static_cast<std::size_t>(size),
-                  static_cast<std::uint64_t>(a.seed.value_or(1)));
+  const auto width = width_of(count, depth);
+  std::mt19937_64 random(static_cast<std::uint64_t>(a.seed.value_or(1)));
   const auto send_all = [&] {
     for (std::int64_t i = 1; i <= count && !failure; ++i)
-      writer.add(CreateOp{.path = above + filling.path(i), .data = filling.value()});
+      writer.add(
+          CreateOp{.path = above + path_below_top(i, width), .data = random_value(size, random)});
     writer.finish();
   };
   report_if_incomplete(cx, progress, send_all, [&] {
