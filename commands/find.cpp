@@ -125,7 +125,13 @@ void refuse_roots(const std::vector<std::string>& paths) {
           "refusing to delete {}, which is among what was found; nothing was deleted", path));
 }
 
-int remove_all(Context& cx, const Args& a, const std::vector<std::string>& paths) {
+int remove_all(Context& cx, const Args& a, std::vector<std::string> paths) {
+  refuse_roots(paths);
+  std::ranges::reverse(paths);  // children before parents
+  if (a.dry_run) {
+    for (const auto& path : paths) print_rehearsed(cx.out, {.verb = "delete", .path = path});
+    return status::ok;
+  }
   if (!paths.empty() && needs_confirmation(cx, a.yes)) {
     if (const auto why = refusal(cx, paths)) {
       cx.out.err_line("{}", *why);
@@ -191,17 +197,7 @@ int act(Context& cx, const Args& a) {
   const int walked = walk(cx, a, false, [&](const TreeNode& node, ResultLines& /*lines*/) {
     paths.push_back(node.path);
   });
-  int result = status::ok;
-  if (a.remove) {
-    refuse_roots(paths);
-    std::ranges::reverse(paths);  // children before parents
-  }
-  if (!a.remove)
-    result = run_each(cx, a, paths);
-  else if (!a.dry_run)
-    result = remove_all(cx, a, paths);
-  else
-    for (const auto& path : paths) print_rehearsed(cx.out, {.verb = "delete", .path = path});
+  const int result = a.remove ? remove_all(cx, a, std::move(paths)) : run_each(cx, a, paths);
   return result == status::ok ? walked : result;
 }
 
