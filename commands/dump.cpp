@@ -47,11 +47,13 @@ std::string restorable_line(TreeFormat format, const TreeRecord& record, const s
   return line;
 }
 
-/// Writes the lines of the nodes that `next` returns.
-void dump_records(Context& cx, const std::string& top, Progress& progress,
+/// Writes the lines of the nodes that `next` returns. `check`, unless null, may refuse one.
+void dump_records(Context& cx, const std::string& top,
+                  void (*check)(const FoundNode&, const std::string& path),
                   const std::function<std::optional<FoundNode>()>& next) {
   constexpr std::size_t chunk = 64U << 10U;
   const auto format = cx.out.json() ? TreeFormat::JsonLines : TreeFormat::Text;
+  Progress progress(cx.out, cx.background, "nodes");
   std::size_t ephemerals = 0;
   auto text = tree_header(format, top);
   while (auto node = next()) {
@@ -62,8 +64,9 @@ void dump_records(Context& cx, const std::string& top, Progress& progress,
       ++ephemerals;
       continue;
     }
-    if (ephemeral) record.life.kind = NodeKind::Persistent;  // as in a copy
     const auto path = path_below(top, record.path);
+    if (check) check(*node, path);
+    if (ephemeral) record.life.kind = NodeKind::Persistent;  // as in a copy
     text += restorable_line(format, record, path);
     if (text.size() < chunk) continue;
     progress.give_way();
@@ -127,8 +130,7 @@ int dump_past(Context& cx, const Args& a, const std::string& top) {
       throw Error(*gone, status::no_node, top);
   PastRecords records(past.tree, top);
   if (doubt && !cx.out.json()) cx.out.line("# fuzzy: {}", escaped_field(*doubt));
-  Progress progress(cx.out, cx.background, "nodes");
-  dump_records(cx, top, progress, [&] { return records.next(); });
+  dump_records(cx, top, nullptr, [&] { return records.next(); });
   return doubt ? status::failure : status::ok;
 }
 
@@ -136,14 +138,8 @@ int run(Context& cx, const Args& a) {
   const auto top = cx.resolve(a.path);
   if (!a.places.empty()) return dump_past(cx, a, top);
   if (a.at) throw SyntaxError("--at needs --in: servers know the present only");
-  Progress progress(cx.out, cx.background, "nodes");
   LiveTree tree(cx.client, {.top = top, .limits = a.limits.limits()}, cx.stop);
-  dump_records(cx, top, progress, [&] {
-    auto node = tree.next();
-    if (node && (node->record.life.kind != NodeKind::Ephemeral || node->record.path.empty()))
-      require_whole(*node, path_below(top, node->record.path));
-    return node;
-  });
+  dump_records(cx, top, require_whole, [&] { return tree.next(); });
   return status::ok;
 }
 
