@@ -113,9 +113,8 @@ void print_verdict(Context& cx, const Health& health) {
 std::string sessions_text(const std::vector<std::int64_t>& sessions) {
   constexpr std::size_t most = 3;
   if (sessions.empty()) return {};
-  std::vector<std::string> first;
-  for (std::size_t i = 0; i < std::min(most, sessions.size()); ++i)
-    first.push_back(session_text(sessions[i]));
+  const auto first =
+      mapped(std::span(sessions).first(std::min(most, sessions.size())), session_text);
   return fmt::format(
       ": {}{}", fmt::join(first, ", "),
       sessions.size() > most ? fmt::format(" and {} more", sessions.size() - most) : "");
@@ -148,12 +147,11 @@ void print_unchecked(Context& cx, const DeepHealth& deep) {
 }
 
 void print_deep(Context& cx, const DeepHealth& deep) {
-  const auto findings = deep.findings();
-  std::vector<std::string_view> passed;
-  for (const auto check : deep.passed()) passed.push_back(name_of(check_names, check));
+  const auto passed =
+      mapped(deep.passed(), [](Check check) { return name_of(check_names, check); });
   print_prose(cx.out, "checked, and well: {}",
               passed.empty() ? "nothing" : fmt::format("{}", fmt::join(passed, ", ")));
-  for (const auto& finding : findings) {
+  for (const auto& finding : deep.findings()) {
     std::string place;
     for (const auto& name : {finding.server, finding.path})
       if (!name.empty()) place += name + ": ";
@@ -232,7 +230,13 @@ void print_json_health(Context& cx, const Health& health, const std::optional<De
   print_json(cx, json);
 }
 
-constexpr std::array tree_checks{Check::Children, Check::Values, Check::Counters};
+/// All but the last need a look at every node.
+constexpr std::array node_checks{Check::Children, Check::Values, Check::Counters, Check::Quotas};
+constexpr auto tree_checks = std::span(node_checks).first<3>();
+
+void leave_out(DeepHealth& deep, std::span<const Check> checks, const std::string& reason) {
+  for (const auto check : checks) deep.add(Unchecked{.check = check, .reason = reason});
+}
 
 /// As servers send it: each name with its length, and the Stat.
 std::int64_t list_size(const NameList& names) {
@@ -314,10 +318,9 @@ void check_nodes(Client& client, std::int64_t largest_answer, const WorkLimits& 
   };
   walk_tree(client, plan, stop);
   if (hidden == 0) return;
-  for (const auto check : tree_checks)
-    deep.add(Unchecked{.check = check,
-                       .reason = fmt::format("no permission to look at {} and what is below: {}",
-                                             counted(hidden, "node"), first_hidden)});
+  leave_out(deep, tree_checks,
+            fmt::format("no permission to look at {} and what is below: {}",
+                        counted(hidden, "node"), first_hidden));
 }
 
 /// Finds quotas that are used to nine tenths or more. `client` has no chroot.
@@ -341,23 +344,17 @@ void check_quotas(Client& client, DeepHealth& deep, const std::stop_token& stop)
   };
   walk_tree(client, plan, stop);
   if (hidden > 0)
-    deep.add(Unchecked{
-        .check = Check::Quotas,
-        .reason = fmt::format("no permission to read {} below {}", counted(hidden, "node"), root)});
-}
-
-void leave_out(DeepHealth& deep, std::span<const Check> checks, const std::string& reason) {
-  for (const auto check : checks) deep.add(Unchecked{.check = check, .reason = reason});
+    leave_out(deep, std::array{Check::Quotas},
+              fmt::format("no permission to read {} below {}", counted(hidden, "node"), root));
 }
 
 /// The checks of nodes, of the whole tree whatever the chroot.
 void look_at_nodes(Context& cx, const Args& a, std::int64_t largest_answer, DeepHealth& deep) {
-  std::vector<Check> left{tree_checks.begin(), tree_checks.end()};
-  left.push_back(Check::Quotas);
+  std::span<const Check> left = node_checks;
   try {
     const QuotaPlace place(cx.client, cx.stop);
     check_quotas(place.client(), deep, cx.stop);
-    left.pop_back();
+    left = tree_checks;
     if (a.no_tree) return leave_out(deep, left, "left out (--no-tree)");
     Progress progress(cx.out, cx.background, "nodes");
     check_nodes(
@@ -378,8 +375,7 @@ DeepHealth look_deeper(Context& cx, const Args& a, std::vector<MemberDetails> de
                         : health.verdict == Verdict::NoQuorum ? "there is no quorum"
                                                               : "";
   if (*no_nodes != '\0') {
-    leave_out(deep, tree_checks, no_nodes);
-    leave_out(deep, std::array{Check::Quotas}, no_nodes);
+    leave_out(deep, node_checks, no_nodes);
   } else {
     look_at_nodes(cx, a, largest.value_or(usual_largest_answer), deep);
     if (!largest && !a.no_tree)
