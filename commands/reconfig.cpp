@@ -1,5 +1,6 @@
 // reconfig: change the members of the ensemble.
 #include "base/number.h"
+#include "base/text.h"
 #include "client/ensemble.h"
 #include "client/rehearsal.h"
 #include "client/server_version.h"
@@ -7,7 +8,6 @@
 #include "config/settings.h"
 #include "ensemble/membership.h"
 #include "node/listing.h"
-#include "node/node_json.h"
 
 namespace zksh::command_reconfig {
 namespace {
@@ -34,8 +34,7 @@ void declare(Options& o, Args& a) {
 
 std::optional<std::string> lower(std::optional<std::string> text) {
   if (!text) return text;
-  for (char& c : *text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (char& c : *text) c = lower_case(c);
   return text;
 }
 
