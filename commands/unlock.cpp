@@ -79,10 +79,8 @@ void refuse_part(const Lock& lock, const std::vector<std::string>& named) {
     return std::ranges::find(named, path) != named.end();
   };
   if (paths.size() == 1 || std::ranges::all_of(paths, is_named)) return;
-  std::string words;
-  for (const auto& path : paths) words += ' ' + as_word(path);
-  throw ValueError(fmt::format("{} are held together and must be released together: `unlock{}`",
-                               lock.name(), words));
+  throw ValueError(fmt::format("{} are held together and must be released together: `unlock {}`",
+                               lock.name(), as_words(paths)));
 }
 
 int unlock_one(Context& cx, const std::string& path, const std::vector<std::string>& named,
