@@ -27,8 +27,7 @@ int run(Context& cx, const Args& a) {
       path, [&] { return cx.client.start_count_descendants(path); }, cx.stop);
   if (counted.code == code::ok) return print(cx, path, counted.value);
   if (counted.code != code::unimplemented) throw ZkError(counted.code, path);
-  const auto top = cx.client.exists(path, Watch::none(), cx.stop);
-  if (!top) throw ZkError(code::no_node, path);
+  if (!cx.client.exists(path, Watch::none(), cx.stop)) throw ZkError(code::no_node, path);
   std::int64_t count = 0;
   const auto enter = [&](const TreeNode& node) {
     count += node.depth == 0 ? 0 : 1;
