@@ -44,11 +44,6 @@ std::vector<std::string> tops_of(Context& cx, const std::string& prefix, Skipped
   return tops;
 }
 
-struct Ephemeral {
-  std::int64_t czxid;
-  std::string path;
-};
-
 /// `paths`: in the order of zkCli.
 void print_paths(Context& cx, std::vector<std::string> paths) {
   if (!cx.out.text()) {
@@ -75,18 +70,17 @@ int run(Context& cx, const Args& a) {
   }
   if (asked.code != code::unimplemented) throw ZkError(asked.code, named);
   const auto owner = cx.client.session_id();
-  std::vector<Ephemeral> ephemerals;
+  std::multimap<std::int64_t, std::string> ephemerals;  // by czxid
   SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
-    if (node.stat.ephemeral_owner == owner) ephemerals.push_back({node.stat.czxid, node.path});
+    if (node.stat.ephemeral_owner == owner) ephemerals.emplace(node.stat.czxid, node.path);
     if (node.hides_children()) skipped.add(node.path);
   };
   walk_tree(cx.client,
             {.tops = tops_of(cx, prefix, skipped), .may_be_missing = true, .enter = enter},
             cx.stop);
   // Servers keep the nodes in a hash table, which is known only in part if a prefix is given.
-  std::ranges::sort(ephemerals, {}, &Ephemeral::czxid);
-  auto paths = mapped(ephemerals, &Ephemeral::path);
+  auto paths = mapped(ephemerals, [](const auto& one) { return one.second; });
   sort_as_cloned_java_set(paths);
   print_paths(cx, std::move(paths));
   return skipped.report();
