@@ -111,8 +111,8 @@ class WatchTable {
   /// `columns`: of the terminal; 0: no limit.
   std::vector<std::string> lines(std::size_t columns, const std::string& mark) {
     const auto list_in = [&](std::size_t room) {
-      table_.replace_cells(what_,
-                           cells([&](const Row& row) { return listed(row.what, room, mark); }));
+      table_.replace_cells(
+          what_, mapped(rows_, [&](const Row& row) { return listed(row.what, room, mark); }));
     };
     if (columns > 0) {
       if (path_) shorten_paths(columns, mark);
@@ -132,19 +132,15 @@ class WatchTable {
     return table_.add(title, right, rows_,
                       [&](const Row& row) { return escape_for_terminal(text_of(row)); });
   }
-  template <class TextOf>
-  std::vector<std::string> cells(TextOf&& text_of) const {
-    return mapped<std::string>(rows_, text_of);
-  }
   /// The list keeps room for an item and the number of others.
   void shorten_paths(std::size_t columns, const std::string& mark) {
     std::size_t list = 0;
     for (const auto& row : rows_)
       list = std::max(list, text_width(listed(row.what, least_list, mark)));
-    table_.replace_cells(*path_, cells([](const Row&) { return std::string(); }));
+    table_.replace_cells(*path_, std::vector<std::string>(rows_.size()));
     const auto room = room_for_list(columns);
     const auto most = room - std::min(room, list);
-    table_.replace_cells(*path_, cells([&](const Row& row) {
+    table_.replace_cells(*path_, mapped(rows_, [&](const Row& row) {
       return cut_middle(escape_for_terminal(row.path), most, mark);
     }));
   }
