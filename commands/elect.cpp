@@ -1,9 +1,9 @@
 // elect: take part in an election, or show who leads.
-#include "base/json.h"
 #include "client/client.h"
 #include "lock/reader.h"
 #include "lock/run_lock.h"
 #include "lock/text.h"
+#include "node/node_json.h"
 
 #include <algorithm>
 
@@ -28,13 +28,12 @@ void declare(Options& o, Args& a) {
 
 void print_leader(Context& cx, const std::string& path, const Seat* leader) {
   if (cx.out.json())
-    cx.out.line(
-        "{}", Json::object()
-                  .set("leader", leader ? Json(short_owner(leader->owner)) : Json())
-                  .set("node", leader ? Json(join_path(path, leader->contender.nodes.front().text))
-                                      : Json())
-                  .set("token", leader ? token_json(leader->token) : Json())
-                  .text());
+    print_json(
+        cx, Json::object()
+                .set("leader", leader ? Json(short_owner(leader->owner)) : Json())
+                .set("node",
+                     leader ? Json(join_path(path, leader->contender.nodes.front().text)) : Json())
+                .set("token", leader ? token_json(leader->token) : Json()));
   else if (leader)
     cx.out.line("{}", cx.out.shown(short_owner(leader->owner)));
   else
