@@ -1,5 +1,4 @@
 // locks: show who holds a lock and who waits for it.
-#include "base/json.h"
 #include "base/time.h"
 #include "base/words.h"
 #include "client/client.h"
@@ -12,6 +11,7 @@
 #include "lock/text.h"
 #include "lock/viewer.h"
 #include "node/node_failures.h"
+#include "node/node_json.h"
 
 #include <algorithm>
 #include <chrono>
@@ -52,7 +52,7 @@ PictureStyle style_of(const Context& cx) {
 
 void print(Context& cx, const LockView& view, const PictureStyle& style) {
   if (cx.out.json())
-    cx.out.line("{}", lock_json(view, style).text());
+    print_json(cx, lock_json(view, style));
   else
     cx.out.lines(cx.out.plain() ? plain_lock(view) : lock_picture(view, style));
 }
@@ -103,14 +103,13 @@ int show_live(Context& cx, const std::string& path, const Args& a) {
 }
 
 std::string holder_text(const LockView& view) {
-  std::vector<const Seat*> holders;
-  for (const auto& seat : view.seats)
-    if (seat.state == SeatState::Holds) holders.push_back(&seat);
   if (view.kind == "semaphore")
     return view.limit ? fmt::format("{} of {}", leases_taken(view), *view.limit)
                       : fmt::format("{}", leases_taken(view));
-  if (holders.size() > 1) return fmt::format("{} readers", holders.size());
-  return holders.empty() ? "-" : escape_for_terminal(short_owner(holders.front()->owner));
+  const auto holders = std::ranges::count(view.seats, SeatState::Holds, &Seat::state);
+  if (holders > 1) return fmt::format("{} readers", holders);
+  const auto holder = std::ranges::find(view.seats, SeatState::Holds, &Seat::state);
+  return holders == 0 ? "-" : escape_for_terminal(short_owner(holder->owner));
 }
 
 std::size_t waiting(const LockView& view) {
@@ -134,7 +133,7 @@ Record<LockView> found_record() {
 void print_found(Context& cx, const std::vector<LockView>& locks) {
   const auto style = style_of(cx);
   if (cx.out.json()) {
-    for (const auto& view : locks) cx.out.line("{}", lock_json(view, style).text());
+    for (const auto& view : locks) print_json(cx, lock_json(view, style));
     return;
   }
   std::set<std::string> deadlocks;  // each is found at all of its locks
@@ -196,7 +195,7 @@ int show_own(Context& cx) {
   const auto locks = cx.services.locks.locks();
   const auto style = style_of(cx);
   if (cx.out.json()) {
-    for (const auto& lock : locks) cx.out.line("{}", own_lock_json(*lock).text());
+    for (const auto& lock : locks) print_json(cx, own_lock_json(*lock));
   } else if (cx.out.plain()) {
     cx.out.lines(plain_own_locks(locks));
   } else {
