@@ -118,8 +118,8 @@ ParsedAcl parse_acl(std::string_view text) {
 
 std::optional<std::string> acl_flaw(const AclEntry& entry) {
   const auto& [perms, scheme, id] = entry;
-  const auto user = id.substr(0, id.find(':'));
-  const auto named = scheme == "digest" ? scheme + ':' + user : scheme + ':' + id;
+  const auto user = user_of(entry);
+  const auto named = scheme + ':' + user;
   if (perms == 0)
     return fmt::format("{} is given no permission; permissions are letters of cdrwa", named);
   if (scheme == "digest" && !is_digest_id(id))

@@ -24,6 +24,12 @@ ParsedAcl parse_acl(std::string_view text);
 /// permission, or its id is not one of the scheme's. nullopt if it can match. Names no secret.
 std::optional<std::string> acl_flaw(const AclEntry& entry);
 
+/// The part of the id of an AclEntry or an Identity that may be shown: for a digest the user, else
+/// all.
+std::string user_of(const auto& entry) {
+  return entry.scheme == "digest" ? entry.id.substr(0, entry.id.find(':')) : entry.id;
+}
+
 /// Whether an address matches an entry's id of the scheme ip: "10.0.0.1", or "10.0.0.0/8".
 bool is_in_network(std::string_view address, std::string_view id);
 

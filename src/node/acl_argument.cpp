@@ -21,8 +21,7 @@ namespace {
 
 bool is_named_by(const AclEntry& entry, const std::string& text) {
   const auto id = entry.scheme + ':' + entry.id;
-  const auto user =
-      entry.scheme == "digest" ? entry.scheme + ':' + entry.id.substr(0, entry.id.find(':')) : id;
+  const auto user = entry.scheme + ':' + user_of(entry);
   const auto perms = ':' + perm_letters(entry.perms);
   const std::array names{id, user, id + perms, user + perms};
   return std::ranges::find(names, text) != names.end();

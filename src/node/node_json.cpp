@@ -2,7 +2,6 @@
 #include "node/node_json.h"
 
 #include "base/number.h"
-#include "client/acl_text.h"
 
 namespace zksh {
 
@@ -31,10 +30,6 @@ Json acl_json(const Acl& acl) {
         .set("id", entry.id)
         .set("perms", perm_letters(entry.perms));
   });
-}
-
-std::string user_of(const Identity& identity) {
-  return identity.scheme == "digest" ? identity.id.substr(0, identity.id.find(':')) : identity.id;
 }
 
 Json identities_json(const std::vector<Identity>& identities) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "client/nodes.h"
+#include "client/acl_text.h"
 #include "command/command.h"
 
 #include <string>
@@ -26,8 +26,6 @@ Json acl_json(const Acl& acl);
 
 /// [{"scheme": …, "id": …}, …]; for a digest, only the user.
 Json identities_json(const std::vector<Identity>& identities);
-/// The part of an identity that may be shown: for a digest the user, else all.
-std::string user_of(const Identity& identity);
 
 /// Prints a value on its own line.
 void print_json(Context& cx, const Json& json);

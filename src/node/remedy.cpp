@@ -54,9 +54,7 @@ std::string remedy(const Acl& acl, int right) {
   std::vector<std::string> owners;
   for (const auto& entry : acl) {
     if ((entry.perms & right) == 0) continue;
-    const auto user = entry.id.substr(0, entry.id.find(':'));  // without the hash
-    owners.push_back(
-        escape_for_terminal(entry.scheme + ':' + (entry.scheme == "digest" ? user : entry.id)));
+    owners.push_back(escape_for_terminal(entry.scheme + ':' + user_of(entry)));
   }
   if (owners.empty()) return "nobody has; a superuser may do it";
   return fmt::format("{} {}; `addauth` adds an identity", fmt::join(owners, ", "),

@@ -2,6 +2,7 @@
 #include "shell/node_cache.h"
 
 #include "base/mapped.h"
+#include "client/acl_text.h"
 #include "client/client.h"
 #include "client/node_path.h"
 #include "node/value.h"
@@ -179,12 +180,10 @@ namespace {
 std::vector<std::string> identities_in(const Acl& acl) {
   std::vector<std::string> identities;
   identities.reserve(acl.size());
-  for (const auto& [perms, scheme, id] : acl) {
-    if (id.find(',') != std::string::npos) continue;
-    // A hash is a secret, and not needed.
-    const auto shown = scheme == "digest" ? id.substr(0, id.find(':')) : id;
-    identities.push_back(fmt::format("{}:{}", scheme, shown));
-  }
+  // A hash is a secret, and not needed.
+  for (const auto& entry : acl)
+    if (entry.id.find(',') == std::string::npos)
+      identities.push_back(fmt::format("{}:{}", entry.scheme, user_of(entry)));
   return identities;
 }
 
