@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace zksh {
@@ -20,11 +21,9 @@ namespace {
 /// In longer transactions, only the failed operation is reported.
 constexpr std::size_t most_listed = 20;
 
-std::string_view verb_of(const Op& op) {
-  if (std::holds_alternative<CreateOp>(op)) return "create";
-  if (std::holds_alternative<RemoveOp>(op)) return "delete";
-  return std::holds_alternative<SetOp>(op) ? "set" : "check";
-}
+/// What an operation does, and what it has done, by its index in Op.
+constexpr std::array<std::pair<std::string_view, std::string_view>, std::variant_size_v<Op>> verbs{
+    {{"create", "Created"}, {"delete", "Deleted"}, {"set", "Set"}, {"check", "Checked"}}};
 
 std::size_t text_size(const std::string& text) { return sizeof(std::int32_t) + text.size(); }
 
@@ -49,23 +48,17 @@ std::size_t request_size(const Op& op) {
 
 void print_result(Context& cx, const Op& op, const OpResult& result) {
   const auto& own_path = std::holds_alternative<CreateOp>(op) ? result.path : path_of(op);
+  const bool sets = std::holds_alternative<SetOp>(op);
   if (cx.out.json()) {
     auto json = Json::object();
-    json.set("op", verb_of(op)).set("applied", true).set("path", own_path);
-    if (std::holds_alternative<SetOp>(op)) json.set("stat", stat_json(result.stat));
+    json.set("op", verbs.at(op.index()).first).set("applied", true).set("path", own_path);
+    if (sets) json.set("stat", stat_json(result.stat));
     return print_json(cx, json);
   }
   const auto path = cx.out.shown(own_path);
-  if (cx.out.plain())
-    cx.out.line("{}", path);
-  else if (std::holds_alternative<CreateOp>(op))
-    cx.out.line("Created {}", path);
-  else if (std::holds_alternative<RemoveOp>(op))
-    cx.out.line("Deleted {}", path);
-  else if (std::holds_alternative<SetOp>(op))
-    cx.out.line("Set {} (version {})", path, result.stat.version);
-  else
-    cx.out.line("Checked {}", path);
+  if (cx.out.plain()) return cx.out.line("{}", path);
+  cx.out.line("{} {}{}", verbs.at(op.index()).second, path,
+              sets ? fmt::format(" (version {})", result.stat.version) : "");
 }
 
 /// The first error is the failure: servers report the operations after it as not tried.
@@ -91,7 +84,7 @@ void list_operations(Context& cx, const std::vector<PlannedOp>& plan,
     const auto& planned = plan[i];
     if (cx.out.json()) {
       print_json(cx, Json::object()
-                         .set("op", verb_of(planned.op))
+                         .set("op", verbs.at(planned.op.index()).first)
                          .set("applied", failed ? Json(false) : Json())
                          .set("path", path_of(planned.op))
                          .set("error",
@@ -112,7 +105,8 @@ void list_operations(Context& cx, const std::vector<PlannedOp>& plan,
 [[noreturn]] void refuse(Context& cx, const Outcome<std::vector<OpResult>>& outcome,
                          const std::vector<PlannedOp>& plan, const std::vector<Op>& ops) {
   if (!outcome.culprit.empty()) throw ZkError(outcome.code, outcome.culprit, true);
-  const ZkError error(outcome.code, path_of(ops.front()), true);
+  const auto& first = path_of(ops.front());
+  const ZkError error(outcome.code, first, true);
   if (!error.outcome_unknown()) throw ZkError(error);
   std::size_t bytes = 0;
   for (const auto& op : ops) bytes += request_size(op);
@@ -120,15 +114,15 @@ void list_operations(Context& cx, const std::vector<PlannedOp>& plan,
     throw Error(
         fmt::format("{}; check {} before you try again with smaller parts",
                     too_large_text(fmt::format("a transaction of {} bytes was sent", bytes)),
-                    path_of(ops.front())),
-        status::server_refused, path_of(ops.front()));
+                    first),
+        status::server_refused, first);
   list_operations(cx, plan);
   const auto what = ops.size() == 1
                         ? "the operation may or may not have been applied"
                         : fmt::format("either all {} operations were applied or none", ops.size());
-  throw Error(fmt::format("the connection was lost before the answer arrived: {}; check {}", what,
-                          path_of(ops.front())),
-              status::outcome_unknown, path_of(ops.front()));
+  throw Error(
+      fmt::format("the connection was lost before the answer arrived: {}; check {}", what, first),
+      status::outcome_unknown, first);
 }
 
 }  // namespace
