@@ -25,13 +25,10 @@ void create_missing(Client& client, const std::string& path, const std::stop_tok
 
 void write_limits(Client& client, const std::string& path, const QuotaText& limits,
                   const std::stop_token& stop) {
-  create_missing(client, "/zookeeper", stop);
-  create_missing(client, std::string(quota_root), stop);
-  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    create_missing(client, quota_node(path.substr(0, slash)), stop);
-    if (slash == std::string::npos) break;
-  }
   const auto node = limits_node(path);
+  for (auto slash = node.find('/', 1); slash != std::string::npos;
+       slash = node.find('/', slash + 1))
+    create_missing(client, node.substr(0, slash), stop);
   const auto usage = usage_node(path);
   const bool has_limits = client.exists(node, Watch::none(), stop).has_value();
   const bool has_usage = client.exists(usage, Watch::none(), stop).has_value();
