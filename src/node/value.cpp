@@ -26,8 +26,10 @@ namespace {
 
 constexpr std::size_t longest_name = 100;
 
-void write_all(int fd, std::string_view bytes, const std::string& name) {
-  if (const int problem = FdWriter(fd, {}).write(bytes); problem != 0)
+/// Writes a file that has just been created, or could not be (errno).
+void write_new(const Fd& file, std::string_view bytes, const std::string& name) {
+  if (!file) throw Error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
+  if (const int problem = FdWriter(file.get(), {}).write(bytes); problem != 0)
     throw Error(fmt::format("cannot write {}: {}", name, std::strerror(problem)));
 }
 
@@ -80,9 +82,7 @@ bool is_text(std::string_view bytes) {
 }
 
 void write_private_file(const std::string& name, std::string_view bytes) {
-  const Fd file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file) throw Error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
-  write_all(file.get(), bytes, name);
+  write_new(Fd(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)), bytes, name);
 }
 
 std::string keep_value(std::string_view path, std::string_view bytes) {
@@ -90,9 +90,7 @@ std::string keep_value(std::string_view path, std::string_view bytes) {
   const std::filesystem::path directory = given && *given ? given : "/tmp";
   std::string name =
       std::filesystem::absolute(directory) / ("zksh-" + value_file_name(path) + ".XXXXXX");
-  const Fd file(mkostemp(name.data(), O_CLOEXEC));  // 0600
-  if (!file) throw Error(fmt::format("cannot create {}: {}", name, std::strerror(errno)));
-  write_all(file.get(), bytes, name);
+  write_new(Fd(mkostemp(name.data(), O_CLOEXEC)), bytes, name);  // 0600
   return name;
 }
 
