@@ -31,24 +31,22 @@ Json quota_json(const std::string& path, const QuotaText& limits, const QuotaTex
   return path_json(path).set("limits", quota_json(limits)).set("usage", quota_json(usage));
 }
 
+bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
+  return exceeds(usage, limits, QuotaText::count) || exceeds(usage, limits, QuotaText::bytes);
+}
+
 /// "nodes 7 of 5", "bytes 20 (hard 100)", "exceeded" and the path, separated by tabs.
 std::string line_of(Context& cx, const std::string& path, const QuotaText& limits,
-                    const QuotaText& usage, bool exceeded) {
-  const auto part = [&](std::string_view name, std::string_view used, std::string_view soft,
-                        std::string_view hard) {
-    auto text = fmt::format("{} {}", name, usage.get(used));
-    if (limits.get(soft) >= 0) text += fmt::format(" of {}", limits.get(soft));
+                    const QuotaText& usage) {
+  const auto part = [&](std::string_view name, std::string_view what, std::string_view hard) {
+    auto text = fmt::format("{} {}", name, usage.get(what));
+    if (limits.get(what) >= 0) text += fmt::format(" of {}", limits.get(what));
     if (limits.get(hard) >= 0) text += fmt::format(" (hard {})", limits.get(hard));
     return text;
   };
-  return fmt::format("{}\t{}\t{}\t{}",
-                     part("nodes", QuotaText::count, QuotaText::count, QuotaText::count_hard_limit),
-                     part("bytes", QuotaText::bytes, QuotaText::bytes, QuotaText::byte_hard_limit),
-                     exceeded ? "exceeded" : "ok", cx.out.shown(path));
-}
-
-bool is_exceeded(const QuotaText& limits, const QuotaText& usage) {
-  return exceeds(usage, limits, QuotaText::count) || exceeds(usage, limits, QuotaText::bytes);
+  return fmt::format("{}\t{}\t{}\t{}", part("nodes", QuotaText::count, QuotaText::count_hard_limit),
+                     part("bytes", QuotaText::bytes, QuotaText::byte_hard_limit),
+                     is_exceeded(limits, usage) ? "exceeded" : "ok", cx.out.shown(path));
 }
 
 int list_all(Context& cx, const Args& a) {
@@ -61,7 +59,7 @@ int list_all(Context& cx, const Args& a) {
     const bool exceeded = is_exceeded(limits, usage);
     if (a.exceeded && !exceeded) continue;
     print_result(cx, quota_json(path, limits, usage).set("exceeded", exceeded),
-                 line_of(cx, path, limits, usage, exceeded));
+                 line_of(cx, path, limits, usage));
   }
   return status::ok;
 }
@@ -80,8 +78,7 @@ int run(Context& cx, const Args& a) {
     const auto limits = read_quota(place, node, cx.stop);
     const auto usage = read_quota(place, usage_node(place.whole(path)), cx.stop);
     if (cx.out.json() || in_one_line) {
-      print_result(cx, quota_json(path, limits, usage),
-                   line_of(cx, path, limits, usage, is_exceeded(limits, usage)));
+      print_result(cx, quota_json(path, limits, usage), line_of(cx, path, limits, usage));
       return status::ok;
     }
     cx.out.line("Output quota for {} {}", cx.out.shown(path),
