@@ -1,6 +1,7 @@
 // export: write the values of a subtree to a directory of files.
 #include "base/fd.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "command/work.h"
 #include "node/node_json.h"
@@ -30,12 +31,8 @@ void declare(Options& o, Args& a) {
 /// The file for a node, by its path relative to the top.
 std::string file_of(const std::string& directory, std::string_view relative) {
   std::string file = directory;
-  while (!relative.empty()) {
-    relative.remove_prefix(1);
-    const auto name = relative.substr(0, relative.find('/'));
-    file += '/' + file_name_of(name);
-    relative.remove_prefix(name.size());
-  }
+  for (const auto name : split(relative, '/'))
+    if (!name.empty()) file += '/' + file_name_of(name);  // empty before the first slash
   return file;
 }
 
