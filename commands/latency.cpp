@@ -1,6 +1,7 @@
 // latency: measure round trips of requests to each server.
 #include "ensemble/latency.h"
 
+#include "base/mapped.h"
 #include "base/time.h"
 #include "client/client.h"
 #include "command/command.h"
@@ -58,9 +59,7 @@ LatencyPlan plan_of(const Context& cx, const Args& a) {
 /// The members, and whether each answers.
 std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyPlan& plan) {
   const auto all = ask_members(servers_to_ask(cx, a.hosts), health_words(), plan.patience, cx.stop);
-  std::vector<MemberLatency> members;
-  members.reserve(all.members.size());
-  for (const auto& member : all.members) {
+  return mapped(all.members, [](const MemberAnswers& member) {
     const auto health = read_health(member);
     MemberLatency latency{.address = member.address, .name = health.name, .id = health.id};
     latency.role = health.role;
@@ -68,9 +67,8 @@ std::vector<MemberLatency> members_of(Context& cx, const Args& a, const LatencyP
       latency.problem = "its client address is not known";
     else if (!health.answers || is_not_serving(member.answers.front().text))
       latency.problem = health.problem;
-    members.push_back(std::move(latency));
-  }
-  return members;
+    return latency;
+  });
 }
 
 /// The answered requests of one kind at one server.
