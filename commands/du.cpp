@@ -62,12 +62,11 @@ void add_header(const Context& cx, std::string& line) {
 }
 
 std::size_t shown_depth(const Args& a) {
-  if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
+  const auto depth = depth_of(a.depth);
   if (a.depth && a.summary)
     throw ValueError("-s shows the total only; it cannot be combined with -d");
   if (a.summary) return 0;
-  if (a.depth) return static_cast<std::size_t>(*a.depth);
-  return a.top ? any_depth : 1;
+  return a.depth || a.top ? depth : 1;
 }
 
 int run(Context& cx, const Args& a) {

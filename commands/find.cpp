@@ -97,7 +97,7 @@ int walk(Context& cx, const Args& a, bool stats,
     if (matches(node)) use(node, lines);
   };
   walk_for_lines(cx, a.walk,
-                 {.depth = a.filter.depth(),
+                 {.depth = depth_of(a.filter.most_depth, "-max-depth"),
                   .stats = by_stat || stats,
                   .acls = a.filter.acl.has_value(),
                   .enter = enter},

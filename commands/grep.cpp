@@ -110,14 +110,13 @@ class Grep {
 };
 
 int run(Context& cx, const Args& a) {
-  if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
+  const auto depth = depth_of(a.depth);
   Grep grep(cx, a);
   SkippedNodes skipped(cx, "read");
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable) skipped.add(node.path);
     if (node.data) grep.search(node.path, *node.data);
   };
-  const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
   walk_for_lines(cx, a.walk, {.depth = depth, .data = true, .enter = enter}, grep.lines(), skipped);
   return skipped.report(grep.found() ? status::ok : status::failure);
 }

@@ -40,9 +40,8 @@ Json node_json(const TreeNode& node) {
 }
 
 int run(Context& cx, const Args& a) {
-  if (a.depth && *a.depth < 0) throw ValueError("--depth must be at least 0");
+  const auto depth = depth_of(a.depth);
   const auto top = a.path ? cx.resolve(*a.path) : cx.knows_current_node() ? cx.resolve(".") : "/";
-  const auto depth = a.depth ? static_cast<std::size_t>(*a.depth) : any_depth;
   TreeDrawing drawing({.ascii = !terminal_shows_utf8(),
                        .color = use_color(cx),
                        .counts = a.counts,

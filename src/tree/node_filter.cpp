@@ -82,12 +82,6 @@ void declare_node_filter(Options& o, NodeFilterOptions& f) {
            "At most this many children; 0: only leaves.");
 }
 
-std::size_t NodeFilterOptions::depth() const {
-  if (!most_depth) return any_depth;
-  if (*most_depth < 0) throw ValueError("-max-depth must be at least 0");
-  return static_cast<std::size_t>(*most_depth);
-}
-
 void declare_session(Options& o, std::string_view names, std::optional<std::string>& into) {
   o.text(names, into, "Only the ephemerals of this session; `me` is this shell's session.",
          "session");

@@ -34,8 +34,6 @@ struct NodeFilterOptions {
   std::optional<std::int64_t> least_children{};
   std::optional<std::int64_t> most_children{};
 
-  /// How deep a walk has to go. Throws ValueError.
-  std::size_t depth() const;
   /// Whether a criterion is about a node's Stat.
   bool needs_stats() const {
     return type || owner || newer || older || least_size || most_size || least_version ||

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstdint>
 #include <deque>
 #include <list>
 #include <set>
@@ -633,6 +632,11 @@ class Walk {
 };
 
 }  // namespace
+
+std::size_t depth_of(const std::optional<std::int64_t>& given, std::string_view option) {
+  if (given && *given < 0) throw ValueError(fmt::format("{} must be at least 0", option));
+  return given ? static_cast<std::size_t>(*given) : any_depth;
+}
 
 void walk_tree(Client& client, const WalkPlan& plan, const std::stop_token& stop) {
   Walk(client, plan, stop).run();

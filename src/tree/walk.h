@@ -7,11 +7,14 @@
 #include "client/work_limits.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zksh {
@@ -19,6 +22,8 @@ namespace zksh {
 class Client;
 
 inline constexpr auto any_depth = std::numeric_limits<std::size_t>::max();
+/// WalkPlan::depth as an option gives it. Throws ValueError if it is negative.
+std::size_t depth_of(const std::optional<std::int64_t>& given, std::string_view option = "--depth");
 
 /// A node on a walk.
 struct TreeNode {
