@@ -3,7 +3,6 @@
 #include "client/server_version.h"
 #include "command/command.h"
 #include "node/listing.h"
-#include "node/node_json.h"
 
 namespace zksh::command_config {
 namespace {

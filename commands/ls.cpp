@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "client/node_path.h"
 #include "command/command.h"
-#include "command/current_node.h"
 #include "command/output.h"
 #include "command/screen.h"
 #include "command/work.h"
