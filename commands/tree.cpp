@@ -47,19 +47,18 @@ int run(Context& cx, const Args& a) {
                        .counts = a.counts,
                        .sizes = a.sizes,
                        .depth = depth});
-  const auto format = cx.out.style().format;
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
   const auto enter = [&](const TreeNode& node) {
     if (!node.readable || !node.stat_readable) skipped.add(node.path);
-    if (format == Format::Json)
+    if (cx.out.json())
       lines.add(node_json(node).text());
     else
       lines.add(cx.out.plain() ? cx.out.shown(node.path) : drawing.line(node));
   };
   const WalkPlan plan{.tops = {top}, .depth = depth, .limits = a.limits.limits(), .enter = enter};
   lines.during([&] { walk_tree(cx.client, plan, cx.stop); });
-  if (format == Format::Zkcli) lines.add(drawing.summary());
+  if (cx.out.text()) lines.add(drawing.summary());
   lines.flush();
   return skipped.report();
 }
