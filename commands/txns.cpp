@@ -418,9 +418,8 @@ struct Ephemerals {
 };
 
 /// The ephemerals of the newest snapshot up to a zxid, or else of the oldest. What cannot be read
-/// or was never agreed on is passed over; nullopt: that is so of all.
-std::optional<Ephemerals> ephemerals_at(const DataFiles& files, std::int64_t zxid,
-                                        const std::stop_token& stop) {
+/// or was never agreed on is passed over; none, and no path of a file, if that is so of all.
+Ephemerals ephemerals_at(const DataFiles& files, std::int64_t zxid, const std::stop_token& stop) {
   auto snapshots = files.newest_snapshots();
   const auto newest = std::ranges::find_if(
       snapshots, [&](const DataFiles::File& file) { return file.zxid <= zxid; });
@@ -441,7 +440,7 @@ std::optional<Ephemerals> ephemerals_at(const DataFiles& files, std::int64_t zxi
       continue;  // servers pass it over
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 int run_locks(Context& cx, const Args& a, const DataFiles& files) {
@@ -459,7 +458,7 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
                     printer.print(turn_text(cx, turn, now));
                   });
   // A snapshot tells who was there at the beginning.
-  const auto base = ephemerals_at(files, begin, cx.stop).value_or(Ephemerals());
+  const auto base = ephemerals_at(files, begin, cx.stop);
   const bool before = !base.snapshot.path.empty() && base.snapshot.zxid <= begin;
   begin = before ? base.snapshot.zxid : INT64_MIN;
   const auto known_from = before ? begin + 1 : files.logs().front().zxid;
