@@ -134,7 +134,7 @@ Created answer(Context& cx, const Pending<Created>& pending, const CreateOp& op,
 int finish(Context& cx, const NewParents& parents, const Pending<Created>& pending,
            const CreateOp& op, std::size_t bytes) {
   return explaining(cx, [&] {
-    parents.await(cx.client, cx.stop);
+    await_parents(cx.client, parents, cx.stop);
     const auto created = answer(cx, pending, op, bytes);
     if (cx.out.json())
       print_json(cx, path_json(created.path));
@@ -151,7 +151,7 @@ Sent run(Context& cx, const Args& a) {
     auto op = checked(cx, a);
     if (!fits_multi(op))
       require_newer(cx.client, op.path, a.container ? "containers" : "nodes with a TTL", cx.stop);
-    const auto parents = a.parents ? NewParents(cx.client, op.path, cx.stop) : NewParents();
+    const auto parents = a.parents ? start_parents(cx.client, op.path, cx.stop) : NewParents();
     cx.client.await_connection(op.path, cx.stop);
     const auto pending = cx.client.start_create(op);
     const auto bytes = op.data.value_or("").size();

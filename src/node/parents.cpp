@@ -1,6 +1,7 @@
 // Parents: creates missing nodes, and the missing parents of a node.
 #include "node/parents.h"
 
+#include "base/mapped.h"
 #include "base/words.h"
 #include "client/client.h"
 #include "client/node_path.h"
@@ -52,18 +53,17 @@ bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token
 }
 
 void create_parents(Client& client, const std::string& path, const std::stop_token& stop) {
-  NewParents(client, path, stop).await(client, stop);
+  await_parents(client, start_parents(client, path, stop), stop);
 }
 
-NewParents::NewParents(Client& client, const std::string& path, const std::stop_token& stop) {
-  for (auto& parent : missing_parents(client, path, stop)) {
-    auto creation = client.start_create({.path = parent, .data = std::nullopt});
-    sent_.emplace_back(std::move(parent), std::move(creation));
-  }
+NewParents start_parents(Client& client, const std::string& path, const std::stop_token& stop) {
+  return mapped(missing_parents(client, path, stop), [&](const std::string& parent) {
+    return std::pair(parent, client.start_create({.path = parent, .data = std::nullopt}));
+  });
 }
 
-void NewParents::await(Client& client, const std::stop_token& stop) const {
-  for (const auto& [path, creation] : sent_) {
+void await_parents(Client& client, const NewParents& sent, const std::stop_token& stop) {
+  for (const auto& [path, creation] : sent) {
     try {
       client.written(creation, path, 0, stop);
     } catch (const ZkError& error) {

@@ -31,19 +31,13 @@ bool create_if_missing(Client& client, const CreateOp& op, const std::stop_token
 /// Blocks; throws ZkError, Cancelled.
 void create_parents(Client& client, const std::string& path, const std::stop_token& stop);
 
-/// create_parents in two steps, so that what is to be created below them can be sent in between.
-class NewParents {
- public:
-  /// None.
-  NewParents() = default;
-  /// Sends the creation of those that are missing. Blocks while it finds them; throws ZkError,
-  /// Cancelled.
-  NewParents(Client& client, const std::string& path, const std::stop_token& stop);
-  /// Waits until they are created. Throws ZkError, Cancelled.
-  void await(Client& client, const std::stop_token& stop) const;
-
- private:
-  std::vector<std::pair<std::string, Pending<Created>>> sent_{};
-};
+/// create_parents in two steps, so that what is to be created below them can be sent in between:
+/// what was sent in the first.
+using NewParents = std::vector<std::pair<std::string, Pending<Created>>>;
+/// Sends the creation of those that are missing. Blocks while it finds them; throws ZkError,
+/// Cancelled.
+NewParents start_parents(Client& client, const std::string& path, const std::stop_token& stop);
+/// Waits until they are created. Throws ZkError, Cancelled.
+void await_parents(Client& client, const NewParents& sent, const std::stop_token& stop);
 
 }  // namespace zksh
