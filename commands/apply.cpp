@@ -90,8 +90,8 @@ void print_change(Context& cx, const WriteDescription& change) {
                            change.detail.empty() ? "" : fmt::format(" ({})", change.detail)));
 }
 
-TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
-  TreeApply::Plan plan{.top = top,
+TreeApply::Plan plan_of(Context& cx, const Args& a, const TreeFile& file) {
+  TreeApply::Plan plan{.top = a.to ? cx.resolve(*a.to) : file.top(),
                        .prune = a.prune,
                        .rehearse = cx.rehearsal != nullptr,
                        .sealing = a.force || cx.input == Input::Pipe,
@@ -111,14 +111,10 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const std::string& top) {
   return plan;
 }
 
-std::string top_of(const Context& cx, const Args& a, const TreeFile& file) {
-  return a.to ? cx.resolve(*a.to) : file.top();
-}
-
 /// Finds out what would be removed, and asks for confirmation.
 bool confirmed(Context& cx, const Args& a, const std::string& name) {
   TreeFile file(cx, name);
-  auto plan = plan_of(cx, a, top_of(cx, a, file));
+  auto plan = plan_of(cx, a, file);
   plan.rehearse = true;
   plan.on_write = [](const WriteDescription& /*write*/) {};
   plan.conflict = [](const std::string& /*sentence*/) {};
@@ -149,7 +145,7 @@ int run(Context& cx, const Args& a) {
   if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a, name))
     throw Error("nothing was changed");
   TreeFile file(cx, name);
-  auto plan = plan_of(cx, a, top_of(cx, a, file));
+  auto plan = plan_of(cx, a, file);
   const auto top = plan.top;
   Progress progress(cx.out, cx.background, "nodes");
   plan.reached = [&](std::size_t count) { progress.reach(count, size.value_or(0)); };
