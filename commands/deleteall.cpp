@@ -1,6 +1,7 @@
 // deleteall: remove a node and everything below it.
 #include "base/number.h"
 #include "base/words.h"
+#include "client/read_ahead.h"
 #include "client/rehearsal.h"
 #include "command/questions.h"
 #include "command/report.h"
@@ -76,12 +77,9 @@ std::vector<std::string> present(Context& cx, const std::vector<std::string>& to
 /// How many of the nodes exist; one that may not be read does.
 std::size_t count_present(Context& cx, const std::vector<std::string>& paths) {
   cx.client.await_connection(paths.front(), cx.stop);
-  std::size_t there = 0;
-  for (const auto& path : paths) {
-    const auto ask = [&] { return cx.client.start_exists(path, Watch::none()); };
-    there += cx.client.ask(path, ask, cx.stop).code == code::no_node ? 0 : 1;
-  }
-  return there;
+  return static_cast<std::size_t>(std::ranges::count_if(paths, [&](const std::string& path) {
+    return ahead_exists(cx.client, path).outcome(cx.stop).code != code::no_node;
+  }));
 }
 
 void refuse_roots(const std::vector<std::string>& paths) {
