@@ -115,14 +115,15 @@ class History {
         selection_(selection),
         seeming_{TransactionText::Format::People, a.data, !terminal_shows_utf8()},
         logs_(files.logs().size()),
+        ends_(files, cx.stop),
         reader_(files, begin,
                 [this](const Flaw& flaw) {
                   if (!flaw.harmless || flaw.kind == Flaw::Kind::NotAgreed) flaws_.push_back(flaw);
                 }),
         progress_(cx.out, cx.background, "bytes read") {}
 
-  /// Calls `visit` for each transaction in the range. With `follows`, returns false when there is
-  /// none at the moment, else at the end.
+  /// Calls `visit` for each transaction in the range, with what it deletes as a session's end. With
+  /// `follows`, returns false when there is none at the moment, else at the end.
   template <class Visit>
   bool read(bool follows, Visit&& visit) {
     constexpr unsigned between_looks = 256;
@@ -137,7 +138,7 @@ class History {
       }
       tell_flaws();
       if (selection_.is_done(txn_)) return true;
-      if (!selection_.is_after(txn_)) visit(txn_);
+      if (!selection_.is_after(txn_)) visit(txn_, ends_.ephemerals(txn_));
     }
     progress_.end();
     tell_flaws();
@@ -171,6 +172,7 @@ class History {
   const TransactionFilter& selection_;
   TransactionText seeming_;
   std::uint64_t logs_;
+  SessionEnds ends_;
   std::vector<Flaw> flaws_{};  ///< since the last transaction
   TransactionReader reader_;
   Progress progress_;
@@ -221,11 +223,10 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
                                        : Format::People;
   const TransactionText text{format, a.data, !terminal_shows_utf8()};
   LinePrinter printer(cx, a);
-  SessionEnds ends(files, cx.stop);
   History history(cx, a, files, selection, begin_of(files, selection.from).value_or(INT64_MIN));
   printer.before_first([&] { history.give_way(); });
-  const auto add = [&](const LoggedTransaction& txn) {
-    visit_lines(txn, ends.ephemerals(txn), selection,
+  const auto add = [&](const LoggedTransaction& txn, const std::vector<std::string>& ended) {
+    visit_lines(txn, ended, selection,
                 [&](const TransactionLine& line) { printer.print(text.text(line)); });
   };
   while (!history.read(a.follow, add)) {
@@ -298,10 +299,8 @@ int run_by(Context& cx, const Args& a, const DataFiles& files) {
   const auto most = last_of(a, usual_rows);
   const auto selection = filter_of(cx, a);
   TransactionTally tally;
-  SessionEnds ends(files, cx.stop);
   History history(cx, a, files, selection, begin_of(files, selection.from).value_or(INT64_MIN));
-  history.read(false, [&](const LoggedTransaction& txn) {
-    const auto ended = ends.ephemerals(txn);
+  history.read(false, [&](const LoggedTransaction& txn, const std::vector<std::string>& ended) {
     if (!selection.has_session(txn.session)) return;
     TransactionTally::visit_parts(
         txn, ended, [&](std::string_view path, TxnEvent event, const auto& one) {
@@ -465,11 +464,9 @@ int run_locks(Context& cx, const Args& a, const DataFiles& files) {
   for (const auto& node : base.nodes)
     if (node.stat.czxid < known_from)
       locks.add_present(node.path, node.stat.ephemeral_owner, node.stat.czxid, node.stat.ctime);
-  SessionEnds ends(files, cx.stop);
   History history(cx, a, files, all, begin);
   printer.before_first([&] { history.give_way(); });
-  history.read(false, [&](const LoggedTransaction& txn) {
-    const auto ended = ends.ephemerals(txn);
+  history.read(false, [&](const LoggedTransaction& txn, const std::vector<std::string>& ended) {
     now = txn.time;
     if (txn.zxid >= known_from) locks.apply(txn, ended);
   });
