@@ -54,13 +54,6 @@ std::string line_of(Context& cx, const Args& a, const Extent& extent) {
   return fmt::format("{:>12} {:>9}  {}", size, extent.nodes, path);
 }
 
-/// The names of the columns, for people.
-void add_header(const Context& cx, std::string& line) {
-  const auto& style = cx.out.style();
-  if (style.for_people && style.out_is_terminal && cx.input != Input::Pipe)
-    line = fmt::format("{:>12} {:>9}  {}\n", "bytes", "nodes", "path") + line;
-}
-
 std::size_t shown_depth(const Args& a) {
   const auto depth = depth_of(a.depth);
   if (a.depth && a.summary)
@@ -75,11 +68,12 @@ int run(Context& cx, const Args& a) {
   if (a.by && !a.top) throw ValueError("--by needs -n");
   ResultLines lines(cx.out);
   SkippedNodes skipped(cx);
-  bool first = true;
+  const auto& style = cx.out.style();
+  std::string titles;  // above the first line, for people
+  if (style.for_people && style.out_is_terminal && cx.input != Input::Pipe)
+    titles = fmt::format("{:>12} {:>9}  {}\n", "bytes", "nodes", "path");
   const auto next_line = [&](const Extent& extent) {
-    auto line = line_of(cx, a, extent);
-    if (std::exchange(first, false)) add_header(cx, line);
-    return line;
+    return std::exchange(titles, {}) + line_of(cx, a, extent);
   };
   std::vector<Extent> open;  // the nodes on the path to the current one
   const auto is_larger = [by_nodes = a.by == By::Nodes](const Extent& one, const Extent& other) {
