@@ -22,8 +22,7 @@ void declare(Options& o, Args& a) {
          "Do not run for election: print the leader, and each new one, until Ctrl-C.");
   o.node("path", a.path, "The election: the node below which the candidates queue.");
   o.text("proposal", a.proposal, "The candidate's name; default: as for --id.", "text");
-  declare_once(o, a.lock);
-  declare_lock_options(o, a.lock, true);
+  declare_lock_options(o, a.lock, Holders::One);
 }
 
 void print_leader(Context& cx, const std::string& path, const Seat* leader) {

@@ -15,8 +15,7 @@ void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock: the node below which the contenders queue.");
   o.flag("-s,--shared", a.shared, "Shared: the same as `rwlock path read`.");
   o.flag("-x,--exclusive", a.exclusive, "Exclusive; the default.");
-  declare_once(o, a.lock);
-  declare_lock_options(o, a.lock, true);
+  declare_lock_options(o, a.lock, Holders::One);
 }
 
 int run(Context& cx, const Args& a) {

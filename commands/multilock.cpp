@@ -19,8 +19,7 @@ void declare(Options& o, Args& a) {
   o.nodes("path", a.paths, "The locks, in any order.");
   o.flag("--atomic", a.atomic,
          "Join all queues in one transaction instead of one after the other.");
-  declare_once(o, a.lock);
-  declare_lock_options(o, a.lock, true);
+  declare_lock_options(o, a.lock, Holders::One);
 }
 
 /// A second contender of ours would wait for the first.

@@ -11,7 +11,7 @@ struct Args {
 
 void declare(Options& o, Args& a) {
   o.node("path", a.path, "The lock.");
-  declare_lock_options(o, a.lock, true);
+  declare_lock_options(o, a.lock, Holders::Readers);
 }
 
 int run(Context& cx, const Args& a) {

@@ -20,8 +20,7 @@ void declare(Options& o, Args& a) {
   o.choice("read|write|downgrade", a.wanted, wanted_names, "side",
            "read: share the lock with other readers; write: hold it alone; downgrade: turn this "
            "shell's write lock into a read lock, with no writer in between.");
-  declare_once(o, a.lock);
-  declare_lock_options(o, a.lock, true);
+  declare_lock_options(o, a.lock, Holders::One);
 }
 
 int downgrade(Context& cx, const std::string& path) {

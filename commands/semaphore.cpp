@@ -16,7 +16,7 @@ void declare(Options& o, Args& a) {
   o.text("n", a.count, "The total number of leases; the same for all contenders.");
   o.number("-Q,--quantity", a.quantity, "count",
            "How many leases to take, all or none; default: 1.");
-  declare_lock_options(o, a.lock, false);
+  declare_lock_options(o, a.lock, Holders::Leases);
 }
 
 int run(Context& cx, const Args& a) {

@@ -10,9 +10,8 @@ struct Args {
 };
 
 void declare(Options& o, Args& a) {
-  declare_once(o, a.lock);
   o.node("path", a.path, "The lock.");
-  declare_lock_options(o, a.lock, true);
+  declare_lock_options(o, a.lock, Holders::One);
 }
 
 int run(Context& cx, const Args& a) {

@@ -114,12 +114,17 @@ void declare_ends(Options& o, LockOptions& a) {
 
 }  // namespace
 
-void declare_lock_options(Options& options, LockOptions& into, bool names) {
+void declare_lock_options(Options& options, LockOptions& into, Holders holders) {
   auto& o = options;
   auto& a = into;
+  if (holders == Holders::One)
+    o.text("--once", a.once,
+           "Run the program only if it has not yet run under this lock with this key (such as a "
+           "date); otherwise exit with 0. See below.",
+           "key");
   declare_waiting_and_holding(o, a);
   declare_ends(o, a);
-  if (names) {
+  if (holders != Holders::Leases) {
     o.choice("--compat", a.compat, compat_names, "names",
              "Node names of this library: curator, kazoo, or all, which are names that every known "
              "library sees (kazoo's "
@@ -179,13 +184,6 @@ Acl lock_acl(Context& cx, const std::optional<std::string>& option, const std::s
                     path),
         path);
   return acl;
-}
-
-void declare_once(Options& options, LockOptions& into) {
-  options.text("--once", into.once,
-               "Run the program only if it has not yet run under this lock with this key (such as "
-               "a date); otherwise exit with 0. See below.",
-               "key");
 }
 
 std::string program_name(const LockOptions& o) {

@@ -59,11 +59,10 @@ struct LockOptions {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
   }
 };
 
-/// `names`: the lock uses contender names (it is not a semaphore), so --compat and --recipe apply.
-void declare_lock_options(Options& options, LockOptions& into, bool names);
-
-/// --once, for commands whose lock only one contender can hold at a time.
-void declare_once(Options& options, LockOptions& into);
+/// Who can hold a command's lock at a time.
+enum class Holders { One, Readers, Leases };
+/// Only for One there is --once. A semaphore has no contender names: neither --compat nor --recipe.
+void declare_lock_options(Options& options, LockOptions& into, Holders holders);
 
 /// --acl.
 void declare_lock_acl(Options& options, std::optional<std::string>& into);
