@@ -299,11 +299,7 @@ int contend(Context& cx, const Args& a, ContentionPlan& plan) {
 
 int run(Context& cx, const Args& a) {
   auto plan = plan_of(cx, a);
-  try {
-    return contend(cx, a, plan);
-  } catch (const ZkError& error) {
-    throw ZkError(explained_acl(cx, error, plan.request.acl));
-  }
+  return explaining_acl(cx, plan.request.acl, [&] { return contend(cx, a, plan); });
 }
 
 }  // namespace

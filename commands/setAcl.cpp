@@ -194,15 +194,6 @@ int set_subtree(Context& cx, const std::string& top, const Acl& acl, std::int32_
   return result;
 }
 
-template <class Body>
-void explaining(const Context& cx, const Acl& acl, Body&& body) {
-  try {
-    body();
-  } catch (const ZkError& error) {
-    throw ZkError(explained_acl(cx, error, acl));
-  }
-}
-
 /// Reads the ACLs of a subtree ahead of the walk, and each together with its version.
 class AclsAhead {
  public:
@@ -296,7 +287,8 @@ int run_change(Context& cx, const Args& a) {
   if (a.recursive)
     result = change_subtree(cx, path, change, a.limits.limits(), changed);
   else
-    explaining(cx, change.added, [&] { changed = change_acl(cx.client, path, change, cx.stop); });
+    changed = explaining_acl(cx, change.added,
+                             [&] { return change_acl(cx.client, path, change, cx.stop); });
   if (!changed && change.added.empty() && result == status::ok)
     throw Error(fmt::format("the ACL of {} has no entry {}", path, *a.remove));
   const auto stat = a.stat && !a.recursive ? cx.client.exists(path, Watch::none(), cx.stop)
@@ -332,8 +324,8 @@ Sent run(Context& cx, const Args& a) {
     return set_subtree(cx, path, acl, version, a.limits.limits());
   }
   if (a.stat || prints_as_34(cx)) {
-    Outcome<Stat> stat;
-    explaining(cx, acl, [&] { stat = cx.client.set_acl(path, acl, version, cx.stop); });
+    const auto stat =
+        explaining_acl(cx, acl, [&] { return cx.client.set_acl(path, acl, version, cx.stop); });
     const bool shows = stat.code == code::ok;
     const auto node = cx.out.shown_in_error(path);
     if (cx.out.json())
@@ -351,7 +343,7 @@ Sent run(Context& cx, const Args& a) {
   cx.client.await_connection(path, cx.stop);
   const auto pending = cx.client.start_set_acl(path, acl, version);
   return {path, pending, [&cx, acl, path, pending] {
-            explaining(cx, acl, [&] { cx.client.written(pending, path, 0, cx.stop); });
+            explaining_acl(cx, acl, [&] { return cx.client.written(pending, path, 0, cx.stop); });
             acknowledge(cx, path_json(path));
             return status::ok;
           }};

@@ -35,6 +35,15 @@ Acl acl_argument(Context& cx, const std::string& text, const std::string& path, 
 /// The error of a write with this ACL; if the servers have refused the ACL, says what they may not
 /// know in it. Not on piped input.
 ZkError explained_acl(const Context& cx, const ZkError& error, const Acl& acl);
+/// Returns what `body` does, which writes with this ACL; throws explained_acl of its ZkError.
+template <class Body>
+auto explaining_acl(const Context& cx, const Acl& acl, Body&& body) {
+  try {
+    return body();
+  } catch (const ZkError& error) {
+    throw ZkError(explained_acl(cx, error, acl));
+  }
+}
 
 /// Nobody could change the ACL any more.
 class UnchangeableAcl : public Error {
