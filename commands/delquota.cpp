@@ -22,11 +22,6 @@ void declare(Options& o, Args& a) {
 }
 
 int run(Context& cx, const Args& a) {
-  std::vector<std::string_view> removed;  // empty: the whole quota
-  if (a.count) removed.push_back(QuotaText::count);
-  if (a.bytes) removed.push_back(QuotaText::bytes);
-  if (a.count_hard) removed.push_back(QuotaText::count_hard_limit);
-  if (a.bytes_hard) removed.push_back(QuotaText::byte_hard_limit);
   const auto path = quota_argument(cx, a.path);
   const QuotaPlace place(cx.client, cx.stop);
   const auto node = limits_node(place.whole(path));
@@ -37,12 +32,15 @@ int run(Context& cx, const Args& a) {
     cx.out.line("Quota does not exist for {}", cx.out.shown(path));
     return cx.excused(status::no_node);
   }
-  if (removed.empty()) {
+  if (!a.count && !a.bytes && !a.count_hard && !a.bytes_hard) {
     remove_quota(place, path, cx.stop);
     return status::ok;
   }
   auto limits = read_quota(place, node, cx.stop);
-  for (const auto limit : removed) limits.set(limit, -1);
+  if (a.count) limits.set(QuotaText::count, -1);
+  if (a.bytes) limits.set(QuotaText::bytes, -1);
+  if (a.count_hard) limits.set(QuotaText::count_hard_limit, -1);
+  if (a.bytes_hard) limits.set(QuotaText::byte_hard_limit, -1);
   place.write([&] { place.client().set({.path = node, .data = limits.text()}, cx.stop); }, cx.stop);
   return status::ok;
 }
