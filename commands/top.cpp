@@ -176,8 +176,7 @@ std::vector<std::string> picture_of(const EnsembleLoad& load, std::size_t column
   const auto append = [&](std::vector<std::string> more) {
     if (more.empty()) return;
     lines.emplace_back();
-    lines.insert(lines.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
+    std::ranges::move(more, std::back_inserter(lines));
   };
   const auto left = room - lines.size();
   const auto for_nodes = load.nodes.empty() ? 0 : std::min(load.nodes.size() + 2, left / 3);
