@@ -90,11 +90,11 @@ void LockChecks::read(BootClock::duration interval) {
 /// Handles one lock. Used by the task that it runs in.
 class Lock::Keeper {
  public:
-  Keeper(Client& client, Lock& lock, const LockConsole& reporter, LockChecks& checks)
+  Keeper(Client& client, Lock& lock, LockChecks& checks)
       : client_(client),
         lock_(lock),
         monitor_(lock.monitor_),
-        reporter_(reporter),
+        reporter_(lock.reporter_),
         checks_(checks) {}
 
   Task<> live() {
@@ -581,8 +581,8 @@ class Lock::Keeper {
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
 };
 
-Task<> Lock::keep(Client& client, LockConsole reporter, LockChecks& checks) {
-  Keeper keeper(client, *this, reporter, checks);
+Task<> Lock::keep(Client& client, LockChecks& checks) {
+  Keeper keeper(client, *this, checks);
   std::exception_ptr failure;
   try {
     co_await keeper.live();

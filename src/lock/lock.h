@@ -147,7 +147,7 @@ class Lock {
   /// Requests the lock, holds it, proves repeatedly that it is still held, gives it back on
   /// request, and maintains its status. Does not throw. The lock, the client and the checks must
   /// outlive the task, which runs on the lock's fiber.
-  Task<> keep(Client& client, LockConsole reporter, LockChecks& checks);
+  Task<> keep(Client& client, LockChecks& checks);
 
   /// Set when a downgrade is done; the error is null if it succeeded.
   using Downgrade = Guarded<std::optional<std::exception_ptr>>;

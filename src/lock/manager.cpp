@@ -200,7 +200,7 @@ std::string already(const Lock& lock, const LockStatus& status, const std::strin
 
 std::shared_ptr<Lock> LockManager::ask(Lock::Plan plan) {
   auto lock = std::make_shared<Lock>(monitor_, std::move(plan), reporter_);
-  lock->fiber_.begin(lock->keep(client_, reporter_, checks_));
+  lock->fiber_.begin(lock->keep(client_, checks_));
   std::string problem;
   monitor_.change([&](const Monitor::Held& held) {
     for (const auto& other : locks_(held)) {
