@@ -249,15 +249,18 @@ class Lock::Keeper {
             LockBusy(lock_.name() + ": asked to release while waiting; left the queue")));
   }
 
-  bool session_gone() {
-    const bool closed = monitor_.with_lock(
-        [&](const Monitor::Held& held) { return client_.closed_session(held) == session_; });
-    if (closed) return true;
-    const auto state = client_.current_state();
-    if (state == SessionState::Expired || state == SessionState::Closed ||
-        state == SessionState::AuthFailed)
-      return true;
-    return state != SessionState::Connecting && client_.session_id() != session_;
+  /// Notes the loss if the session has ended.
+  void note_end_of_session() {
+    bool closed = false;
+    const bool gone = monitor_.with_lock([&](const Monitor::Held& held) {
+      const auto state = client_.state(held);
+      closed = state == SessionState::Closed || client_.closed_session(held) == session_;
+      return closed || state == SessionState::Expired || state == SessionState::AuthFailed ||
+             (state != SessionState::Connecting && client_.session_id(held) != session_);
+    });
+    if (!gone) return;
+    change([&](LockStatus& status) { status.closed_here = closed; });
+    lost_ = closed ? "the session was closed" : "the session expired";
   }
   BootClock::time_point safe_until() const { return lock_.status().lease.end; }
   bool too_late() const { return BootClock::now() >= safe_until(); }
@@ -292,15 +295,8 @@ class Lock::Keeper {
       if (requests) co_await downgrade(*requests);
       if (!lost_.empty()) co_return;
       if (lock_.status().must_go()) co_return;
-      if (session_gone()) {
-        const bool closed = monitor_.with_lock([&](const Monitor::Held& held) {
-          return client_.state(held) == SessionState::Closed ||
-                 client_.closed_session(held) == session_;
-        });
-        change([&](LockStatus& status) { status.closed_here = closed; });
-        lost_ = closed ? "the session was closed" : "the session expired";
-        co_return;
-      }
+      note_end_of_session();
+      if (!lost_.empty()) co_return;
       if (client_.current_state() != SessionState::Connected) {
         co_await sit_out();
         if (!lost_.empty()) co_return;
