@@ -313,10 +313,10 @@ void LockManager::give_back(Lock& lock) {
   await_gone(lock, Clock::now() + patience, {});
 }
 
-void LockManager::forget(const Lock& lock) {
+void LockManager::forget(Lock& lock) {
   monitor_.change([&](const Monitor::Held& held) {
-    for (const auto& other : locks_(held))
-      if (other.get() == &lock && lock.is_gone(held)) other->status_(held).forgotten = true;
+    auto& status = lock.status_(held);
+    status.forgotten = status.is_gone();
   });
 }
 
@@ -331,17 +331,13 @@ void LockManager::end_programs(const std::stop_token& stop) {
 }
 
 void LockManager::close(std::chrono::milliseconds patience) {
-  struct Closing {
-    std::shared_ptr<Lock> lock;
-    bool was_held;
-  };
-  std::vector<Closing> closing;
+  std::vector<std::pair<std::shared_ptr<Lock>, bool>> closing;  // whether they were held
   for (const auto& lock : locks()) {
     const auto before = lock->status();
     lock->release();
     const bool was_held = before.stage >= LockStatus::Stage::Held;
     if (was_held || !before.unwanted)  // locks that are already gone have been reported
-      closing.push_back({lock, was_held && !before.is_gone()});
+      closing.emplace_back(lock, was_held && !before.is_gone());
   }
   const auto deadline = Clock::now() + patience;
   const bool reports = patience.count() > 0;

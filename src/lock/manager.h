@@ -52,7 +52,7 @@ class LockManager {
   std::shared_ptr<Lock> lost_lock() const;
   /// Removes a lost lock from those that need an `unlock`. Its nodes, for which others wait in vain
   /// while the session lasts, are still removed when a server answers again.
-  void forget(const Lock& lock);
+  void forget(Lock& lock);
 
   /// Call before ending the session by hand: ends the programs under locks and gives the locks
   /// back. Blocks until that is done, for at most half of the session timeout and 3 s. Throws
