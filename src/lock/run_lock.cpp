@@ -263,7 +263,7 @@ class LockRun {
       cx_.client.ensure_session();
       // While the server answers: the manager's thread starts, and the user is looked up.
       cx_.services.locks.prepare();
-      owner_ = lock_owner(o_);
+      request_.owner = lock_owner(o_);
       cx_.client.await_connection(path, stop);
     };
     if (!in_time(cx_.monitor(), patience(), cx_.stop, work))
@@ -311,7 +311,6 @@ class LockRun {
     Lock::Plan plan{.request = request_, .options = o_};
     auto& request = plan.request;
     request.compat = o_.compat;
-    request.owner = owner_;
     request.parent = o_.parent;
     request.requeue = !o_.no_requeue;
     if (o_.recipe && request.recipe == RecipeKind::Fair) request.recipe = *o_.recipe;
@@ -431,7 +430,6 @@ class LockRun {
   LockOptions o_;
   LockRequest request_;
   Clock::time_point begun_ = Clock::now();
-  std::string owner_;
   std::shared_ptr<Lock> lock_;
   std::unique_ptr<LockWatchdog> watchdog_;  ///< of the program
 };
