@@ -54,7 +54,7 @@ std::vector<HolderNodes> holders(Context& cx, const std::string& path, bool node
                     "asks for the release)",
                     as_word(path)));
   auto reading = LockReader(cx.client, path, false).read(cx.stop);
-  const auto view = make_lock_view(*reading, {}, {}, 0);
+  const auto view = make_lock_view(*reading);
   std::vector<HolderNodes> all;
   for (const auto& seat : view.seats) {
     if (seat.state != SeatState::Holds) continue;

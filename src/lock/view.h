@@ -132,8 +132,8 @@ struct LockView {
 /// Combines what was read with the servers' account. `chroot` is the session's, since servers
 /// report full paths. Watches of `own_session` are those of this viewer, and are left out; 0: it
 /// has none.
-LockView make_lock_view(const QueueReading& reading, ServersAccount account,
-                        std::string_view chroot, std::int64_t own_session);
+LockView make_lock_view(const QueueReading& reading, ServersAccount account = {},
+                        std::string_view chroot = {}, std::int64_t own_session = 0);
 
 /// The parent of this contender's nodes, or of the lease.
 std::string parent_of(const LockView& view, const Seat& seat);

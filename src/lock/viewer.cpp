@@ -224,8 +224,7 @@ class Search {
     sort_parents();
     read_owners();
     result_.locks.reserve(readings_.size());
-    for (const auto& [path, reading] : readings_)
-      result_.locks.push_back(make_lock_view(reading, {}, {}, 0));
+    for (const auto& [path, reading] : readings_) result_.locks.push_back(make_lock_view(reading));
     const WaitGraph graph(result_.locks);
     for (auto& lock : result_.locks) lock.deadlocks = graph.deadlocks(lock.path);
     return std::move(result_);
@@ -279,7 +278,7 @@ class Search {
     std::vector<Question> questions;
     for (auto& [path, reading] : readings_) {
       if (reading.leases) questions.push_back({path, reading, nullptr});
-      const auto view = make_lock_view(reading, {}, {}, 0);
+      const auto view = make_lock_view(reading);
       for (const auto& seat : view.seats) {
         if (seat.state != SeatState::Holds) continue;
         questions.push_back({node_of(view, seat), reading, &entry_of(reading, seat)});

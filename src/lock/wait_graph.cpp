@@ -153,8 +153,7 @@ Task<std::vector<LockView>> NearbyLocks::read(std::set<std::string> paths) {
   auto all = co_await with_siblings(std::move(paths));
   auto readings = co_await list(std::move(all));
   co_await fetch_sessions(readings);
-  co_return mapped(readings,
-                   [](const QueueReading& reading) { return make_lock_view(reading, {}, {}, 0); });
+  co_return mapped(readings, [](const QueueReading& reading) { return make_lock_view(reading); });
 }
 
 Task<std::set<std::string>> NearbyLocks::with_siblings(std::set<std::string> paths) {
