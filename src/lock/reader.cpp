@@ -56,14 +56,11 @@ LockReader::LockReader(Client& client, std::string path, bool watch)
 
 LockReader::~LockReader() {
   if (!watch_) return;
-  for (auto* directory : {&top_, &locks_, &leases_}) forget(*directory);
-}
-
-void LockReader::forget(Directory& directory) {
-  for (const auto& name : directory.known)
-    client_.drop_watches(join_path(directory.path, name), mailbox_);
-  client_.forget_watches(directory.path, mailbox_);
-  directory = {.path = directory.path};
+  for (const auto* directory : {&top_, &locks_, &leases_}) {
+    for (const auto& name : directory->known)
+      client_.drop_watches(join_path(directory->path, name), mailbox_);
+    client_.forget_watches(directory->path, mailbox_);
+  }
 }
 
 std::optional<QueueReading> LockReader::read(const std::stop_token& stop) {

@@ -60,7 +60,6 @@ class LockReader {
   void take_events();
   void connect(const std::stop_token& stop);
   Watch watch() const { return watch_ ? Watch::into(mailbox_) : Watch::none(); }
-  void forget(Directory& directory);
 
   Client& client_;
   bool watch_;
