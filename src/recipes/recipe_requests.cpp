@@ -234,23 +234,20 @@ Task<Outcome<Node>> RecipeWatch::get(std::string path) {
   co_return outcome;
 }
 
-bool RecipeWatch::is_over(const Monitor::Held& held) const {
-  auto& client = requests_.client();
-  return !(*mailbox_)(held).empty() || client.state(held) != SessionState::Connected ||
-         client.session_id(held) != session_;
-}
-
 Task<bool> RecipeWatch::event() {
   using Request = LeaseRenewal::Request;
+  auto& client = requests_.client();
   auto& fiber = requests_.fiber();
-  LeaseRenewal renewal(requests_.client().lease().timeout, LeaseRenewal::Stage::Waiting,
-                       BootClock::now());
+  LeaseRenewal renewal(client.lease().timeout, LeaseRenewal::Stage::Waiting, BootClock::now());
+  const auto is_over = [&](const Monitor::Held& held) {
+    return !(*mailbox_)(held).empty() || client.state(held) != SessionState::Connected ||
+           client.session_id(held) != session_;
+  };
   std::optional<RecipeRequests::Sent<Stat>> reading;
   bool woken = false;
   for (;;) {
-    woken = co_await fiber.until([&](const Monitor::Held& held) { return is_over(held); },
-                                 std::min(requests_.deadline(), wait_until(renewal.next())),
-                                 mailbox_.get());
+    woken = co_await fiber.until(
+        is_over, std::min(requests_.deadline(), wait_until(renewal.next())), mailbox_.get());
     if (woken || Clock::now() >= requests_.deadline()) break;
     if (renewal.due(BootClock::now()) == Request::None) continue;
     renewal.sent(Request::Read, BootClock::now());

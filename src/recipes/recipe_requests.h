@@ -190,7 +190,6 @@ class RecipeWatch {
 
  private:
   void arm(const std::string& path, WatchKind kind);
-  bool is_over(const Monitor::Held& held) const;
 
   RecipeRequests& requests_;
   Mailbox mailbox_ = std::make_shared<Guarded<std::deque<Event>>>();
