@@ -83,7 +83,12 @@ Task<int> LockNodes::create(const std::function<void()>& on_sent) {
   // multi.
   const auto paths = parents_;
   auto parents = mapped(paths, [&](const std::string& path) {
-    return requests_.send(client.start_create(parent_creation(path)), "create {}", path);
+    const bool is_lock = direct_parents().contains(path) || path == plan_.top;
+    const CreateOp op{.path = path,
+                      .data = std::string(),
+                      .acl = plan_.nodes.front().acl,
+                      .mode = containers_ && is_lock ? plan_.parents : CreateMode::Persistent};
+    return requests_.send(client.start_create(op), "create {}", path);
   });
   int result = code::ok;
   if (plan_.nodes.size() == 1 && plan_.removals.empty()) {
@@ -168,14 +173,6 @@ Task<> LockNodes::find_missing() {
   auto all = direct;
   if (missing) all.insert(missing->begin(), missing->end());
   parents_.assign(all.begin(), all.end());
-}
-
-CreateOp LockNodes::parent_creation(const std::string& path) const {
-  const bool is_lock = direct_parents().contains(path) || path == plan_.top;
-  return {.path = path,
-          .data = std::string(),
-          .acl = plan_.nodes.front().acl,
-          .mode = containers_ && is_lock ? plan_.parents : CreateMode::Persistent};
 }
 
 void LockNodes::adopt(const std::vector<OpResult>& results) {

@@ -77,7 +77,6 @@ class LockNodes {
   Task<int> create(const std::function<void()>& on_sent);
   Task<int> create_all(const std::function<void()>& on_sent);
   std::set<std::string> direct_parents() const;
-  CreateOp parent_creation(const std::string& path) const;
   void sent_creation(const std::function<void()>& on_sent);
   void ask_ancestors();
   Task<> find_missing();
