@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -183,11 +183,8 @@ std::string fresh_guid(bool joins_many) {
   const auto version = joins_many ? 0x80U : 0x40U;
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0fU) | version);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3fU) | 0x80U);  // variant 1 of RFC 4122
-  std::string guid;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) guid += '-';
-    guid += fmt::format("{:02x}", bytes[i]);
-  }
+  auto guid = fmt::format("{:02x}", fmt::join(bytes, ""));
+  for (const std::size_t dash : {8U, 13U, 18U, 23U}) guid.insert(dash, 1, '-');
   return guid;
 }
 
