@@ -605,18 +605,14 @@ ContentionStatistics contention_statistics(const ContentionResult& result) {
       .together = most_together(held),
       .events = result.events.size(),
       .events_at_once = most_events(result, held),
-      .took = result.ended - result.began};
-  std::vector<std::chrono::nanoseconds> acquire;
+      .took = result.ended - result.began,
+      .acquire = spread_of(
+          mapped(held, [](const ContenderTurn& turn) { return turn.acquired - turn.asked; })),
+      .handoff = handoffs(held)};
   std::vector<std::chrono::nanoseconds> release;
-  acquire.reserve(held.size());
-  release.reserve(held.size());
-  for (const auto& turn : held) {
-    acquire.push_back(turn.acquired - turn.asked);
+  for (const auto& turn : held)
     if (turn.released != not_yet) release.push_back(turn.released - turn.releasing);
-  }
-  statistics.acquire = spread_of(std::move(acquire));
   statistics.release = spread_of(std::move(release));
-  statistics.handoff = handoffs(held);
   find_overlaps(held, statistics);
   return statistics;
 }
