@@ -1,6 +1,7 @@
 // LockQueue: groups and orders contenders.
 #include "recipes/lock_queue.h"
 
+#include "base/mapped.h"
 #include "base/number.h"
 
 #include <unordered_map>
@@ -18,9 +19,7 @@ class SerialOrder {
  public:
   explicit SerialOrder(const std::vector<LockName>& names) {
     if (std::ranges::none_of(names, [](const LockName& name) { return name.sequence < 0; })) return;
-    std::vector<std::uint32_t> numbers;
-    numbers.reserve(names.size());
-    for (const auto& name : names) numbers.push_back(static_cast<std::uint32_t>(name.sequence));
+    auto numbers = mapped<std::uint32_t>(names, &LockName::sequence);
     std::ranges::sort(numbers);
     std::uint32_t widest = 0;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -72,10 +71,9 @@ std::optional<std::int32_t> plain_sequence(std::string_view name) {
 std::vector<Contender> grouped(std::vector<LockName> nodes, const SerialOrder& precedes) {
   // Keys point into the names, which must stay in place until all are grouped.
   std::unordered_map<std::string_view, std::size_t> places(nodes.size());
-  std::vector<std::size_t> place_of;
-  place_of.reserve(nodes.size());
-  for (const auto& node : nodes)
-    place_of.push_back(places.try_emplace(node.key(), places.size()).first->second);
+  const auto place_of = mapped(nodes, [&](const LockName& node) {
+    return places.try_emplace(node.key(), places.size()).first->second;
+  });
   std::vector<Contender> all(places.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     auto& contender = all[place_of[i]];
