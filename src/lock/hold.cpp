@@ -305,14 +305,14 @@ Json holding_json(const Holding& holding) {
   return json;
 }
 
-int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
+int hold_lock(Context& cx, Lock& lock) {
+  const auto& options = lock.options();
   auto& locks = cx.services.locks;
   ScopedLock held_lock(locks, lock);
-  auto& monitor = cx.monitor();
   const auto until = options.hold_for ? Clock::now() + *options.hold_for : Clock::time_point::max();
   const auto holding = lock.status().holding;
   // If the lock is lost or revoked meanwhile, that is handled below.
-  if (options.token_file) write_token_file(*options.token_file, lock, monitor, cx.stop);
+  write_token_file(cx, lock);
   if (cx.out.json())
     cx.out.line("{}", holding_json(holding).text());
   else
@@ -320,7 +320,7 @@ int hold_lock(Context& cx, Lock& lock, const LockOptions& options) {
   bool stopped = false;
   {
     const InputEnd input(cx, options);
-    monitor.wait_until(cx.stop, until, [&](const Monitor::Held& held) {
+    cx.monitor().wait_until(cx.stop, until, [&](const Monitor::Held& held) {
       return lock.is_gone(held) || input.reached(held);
     });
     stopped = cx.stop.stop_requested();
@@ -342,17 +342,18 @@ int detach_lock(Context& cx, const std::vector<std::string>& command) {
   return DetachedHolder(cx, command).await();
 }
 
-bool write_token_file(const std::string& file, const Lock& lock, Monitor& monitor,
-                      const std::stop_token& stop) {
+bool write_token_file(const Context& cx, const Lock& lock) {
+  if (!lock.options().token_file) return true;
+  const auto& file = *lock.options().token_file;
   const auto text = tokens_text(lock.status().holding) + "\n";
   if (is_special(file)) {
     // Opened anew each time: O_NONBLOCK must not be set for others that have it open.
     for (int problem = 0; (problem = write_text(file, O_NONBLOCK, text)) != 0;) {
       if (!is_blocked(file, problem)) fail(file, problem);
       const bool unwanted =
-          monitor.wait_until(stop, Clock::now() + 10ms,
-                             [&](const Monitor::Held& held) { return !lock.is_wanted(held); });
-      if (stop.stop_requested()) throw Cancelled();
+          cx.monitor().wait_until(cx.stop, Clock::now() + 10ms,
+                                  [&](const Monitor::Held& held) { return !lock.is_wanted(held); });
+      if (cx.stop.stop_requested()) throw Cancelled();
       if (unwanted) return false;
     }
     return true;

@@ -5,9 +5,7 @@
 #include "command/command.h"
 #include "lock/lock.h"
 #include "lock/manager.h"
-#include "lock/options.h"
 
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,12 +15,12 @@ namespace zksh {
 /// For -o json: the lock's node, and its token, or the tokens of several locks.
 Json holding_json(const Holding& holding);
 
-/// Writes the fencing token to a file if the options say so, prints the node of a held lock, and
+/// Writes the fencing token of a held lock to a file if its options say so, prints its node, and
 /// holds the lock until a stop, the end of --hold-for, a request to release it, or (in a command
 /// from the arguments) the end of standard input, whose contents are discarded. Then releases the
 /// lock. Returns 0, or 76, with a line on stderr, if the lock was lost. Throws Error if the token
 /// file cannot be written, Cancelled after a stop; the lock is released then.
-int hold_lock(Context& cx, Lock& lock, const LockOptions& options);
+int hold_lock(Context& cx, Lock& lock);
 
 /// Starts a detached zksh that runs the same command with --until-signal, waits until it holds the
 /// lock, prints "NODE PID", or for -o json an object, and returns 0. That zksh outlives this one,
@@ -52,12 +50,11 @@ class ScopedLock {
   Lock* lock_;
 };
 
-/// Writes the token of a held lock (for several locks, the tokens) and a newline. A file is
-/// replaced atomically, so that nobody reads a partial token, and remains after the lock's end:
-/// tokens are never reused. If `file` exists and is not a regular file, such as a pipe, writes to
-/// it; that waits for a reader, but only while the lock is wanted, and then returns false. Throws
-/// Error, and Cancelled on a stop.
-bool write_token_file(const std::string& file, const Lock& lock, Monitor& monitor,
-                      const std::stop_token& stop);
+/// Writes the token of a held lock (for several locks, the tokens) and a newline to the file that
+/// its options name, if any. A file is replaced atomically, so that nobody reads a partial token,
+/// and remains after the lock's end: tokens are never reused. If it exists and is not a regular
+/// file, such as a pipe, writes to it; that waits for a reader, but only while the lock is wanted,
+/// and then returns false. Throws Error, and Cancelled on a stop.
+bool write_token_file(const Context& cx, const Lock& lock);
 
 }  // namespace zksh

@@ -45,14 +45,14 @@ bool ends_program(int signal) { return signal != SIGUSR1 && signal != SIGUSR2; }
 /// kernel's death signal depends on the thread.
 class LockedProgram {
  public:
-  LockedProgram(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog)
+  LockedProgram(Context& cx, Lock& lock, LockWatchdog& watchdog)
       : cx_(cx),
         locks_(cx.services.locks),
         lock_(lock),
-        o_(options),
-        on_lost_(options.on_lost.value_or(OnLost::Terminate)),
+        o_(lock.options()),
+        on_lost_(o_.on_lost.value_or(OnLost::Terminate)),
         watchdog_(watchdog),
-        deadlines_(on_lost_, lock.status().lease.timeout, options.grace),
+        deadlines_(on_lost_, lock.status().lease.timeout, o_.grace),
         terminal_(!cx.background) {}
 
   int run(const std::function<void()>& after_success) {
@@ -111,7 +111,7 @@ class LockedProgram {
             .safe_until = status.lease.end,
             .timeout = status.lease.timeout,
             .lost = status.stage == LockStatus::Stage::Lost,
-            .revoked = status.revoked && lock_.options().when_revoked() == OnRevoke::Release,
+            .revoked = status.revoked && o_.when_revoked() == OnRevoke::Release,
             .unwanted = status.unwanted,
             .told_to_end = told_to_end_(held),
             .insisted_on = insisted_on_(held)};
@@ -121,8 +121,7 @@ class LockedProgram {
   }
   /// Returns false if the lock is lost or unwanted; nothing was started then.
   bool start() {
-    if (o_.token_file && !write_token_file(*o_.token_file, lock_, cx_.monitor(), cx_.stop))
-      return false;
+    if (!write_token_file(cx_, lock_)) return false;
     if (o_.grace && *o_.grace > deadlines_.grace())
       say(fmt::format("warning: --grace is reduced to {}, a sixth of the session timeout",
                       short_time(deadlines_.grace())));
@@ -511,9 +510,9 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
   return std::make_unique<LockWatchdog>(cx.monitor(), std::move(launched));
 }
 
-int run_under_lock(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog,
+int run_under_lock(Context& cx, Lock& lock, LockWatchdog& watchdog,
                    const std::function<void()>& after_success) {
-  return LockedProgram(cx, lock, options, watchdog).run(after_success);
+  return LockedProgram(cx, lock, watchdog).run(after_success);
 }
 
 }  // namespace zksh

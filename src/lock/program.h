@@ -44,7 +44,7 @@ std::unique_ptr<LockWatchdog> watch_program(Context& cx, const LockOptions& opti
 /// signal. If the terminal stops the program (Ctrl-Z), zksh stops too, and cannot prove the lock;
 /// if it is not continued in time, the program is killed. SIGKILL to zksh also ends everything. See
 /// ProgramDeadlines and LockWatchdog.
-int run_under_lock(Context& cx, Lock& lock, const LockOptions& options, LockWatchdog& watchdog,
+int run_under_lock(Context& cx, Lock& lock, LockWatchdog& watchdog,
                    const std::function<void()>& after_success);
 
 }  // namespace zksh

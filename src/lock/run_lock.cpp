@@ -182,7 +182,7 @@ class LockRun {
     await();
     report(acquired_line(*lock_, lock_->status()));
     if (o_.runs_program()) return run_program();
-    if (o_.holds()) return hold_lock(cx_, *lock_, o_);
+    if (o_.holds()) return hold_lock(cx_, *lock_);
     return keep();
   }
 
@@ -389,11 +389,11 @@ class LockRun {
   }
 
   int run_program() {
-    if (!o_.once) return run_under_lock(cx_, *lock_, o_, *watchdog_, {});
+    if (!o_.once) return run_under_lock(cx_, *lock_, *watchdog_, {});
     OnceRecord record(cx_, *lock_);
     if (was_run(record)) return status::ok;
     // If the lock is lost meanwhile, its keeper reports that.
-    return run_under_lock(cx_, *lock_, o_, *watchdog_, [&] { record.add(*o_.once); });
+    return run_under_lock(cx_, *lock_, *watchdog_, [&] { record.add(*o_.once); });
   }
 
   /// Returns true if it was run before; the lock is then given back.
@@ -414,7 +414,7 @@ class LockRun {
   /// Leaves the lock to the shell.
   int keep() {
     try {
-      if (o_.token_file) write_token_file(*o_.token_file, *lock_, cx_.monitor(), cx_.stop);
+      write_token_file(cx_, *lock_);
     } catch (const Error&) {
       cx_.services.locks.give_back(*lock_);
       throw;
