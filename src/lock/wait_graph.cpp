@@ -67,10 +67,9 @@ void WaitGraph::add(const LockView& view, const std::set<std::string>& passing) 
             {.session = before.session, .holds = before.state == SeatState::Holds});
     }
     if (for_lease) {
-      // Without a fixed number of leases, a contender may be let in any time.
-      if (!view.limit || leases < static_cast<std::size_t>(std::max<std::int64_t>(*view.limit, 1)))
-        continue;
+      if (!view.limit) continue;  // a contender may be let in any time
       wait.stuck_when = static_cast<std::size_t>(std::max<std::int64_t>(*view.limit, 1));
+      if (leases < wait.stuck_when) continue;
     } else {
       // Its session's other contenders wait themselves, or hold what its own commands will give
       // back.
