@@ -283,8 +283,7 @@ int contend(Context& cx, const Args& a, ContentionPlan& plan) {
   for (const auto recipe : recipes) {
     plan.request.recipe = recipe;
     const auto& trial =
-        trials.emplace_back(try_contention(std::string(name_of(recipe_names, recipe)), plan,
-                                           sessions, admin_servers, report, cx.stop));
+        trials.emplace_back(try_contention(plan, sessions, admin_servers, report, cx.stop));
     if (!cx.stop.stop_requested()) continue;
     const auto& statistics = trial.statistics;
     throw Cancelled(fmt::format("interrupted after {} of {} acquisitions; {}",

@@ -573,13 +573,12 @@ std::int64_t least_fired(const ContentionPlan& plan, std::size_t sessions, std::
 
 }  // namespace
 
-ContentionTrial try_contention(const std::string& title, const ContentionPlan& plan,
-                               const ContentionSessions& sessions,
+ContentionTrial try_contention(const ContentionPlan& plan, const ContentionSessions& sessions,
                                const AdminServers& admin_servers, const ContentionReport& report,
                                const std::stop_token& stop) {
   auto& client = *sessions.clients().front();
   auto ids = sessions.ids();
-  ContentionTrial trial{.title = title};
+  ContentionTrial trial{.title = std::string(name_of(recipe_names, plan.request.recipe))};
   const auto before = ask_counts(client, admin_servers, 0, trial.not_counted);
   trial.result = contend(plan, sessions.clients(), report, stop);
   if (trial.result.failure) std::rethrow_exception(trial.result.failure);

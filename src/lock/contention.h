@@ -158,8 +158,7 @@ std::string compared(const ContentionTrial& first, const ContentionTrial& second
 /// Runs a contention, asks the servers before and after for their watch counts, and looks for nodes
 /// left behind. Blocks. After a stop, only the contenders' own results are there. Throws the error
 /// of a contender that failed.
-ContentionTrial try_contention(const std::string& title, const ContentionPlan& plan,
-                               const ContentionSessions& sessions,
+ContentionTrial try_contention(const ContentionPlan& plan, const ContentionSessions& sessions,
                                const AdminServers& admin_servers, const ContentionReport& report,
                                const std::stop_token& stop);
 
