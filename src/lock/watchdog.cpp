@@ -479,16 +479,6 @@ class ProgramWatch {
       static_cast<std::byte*>(map_memory(child_stack_size, MAP_PRIVATE | MAP_STACK));
 };
 
-/// Forks the watchdog, and returns its pid. It obeys the shared memory, and is woken through the
-/// socket. All signals must be blocked. Throws std::system_error.
-pid_t fork_watchdog(WatchdogMemory& memory, const Program& program, int socket) {
-  ProgramWatch watch(memory, program, socket);
-  const pid_t pid = start_child([] { return fork(); });
-  if (pid == 0) watch.keep();
-  if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  return pid;
-}
-
 /// How long a watchdog may take for what should take a millisecond.
 constexpr auto patience = 1s;
 
@@ -516,7 +506,10 @@ LockWatchdog::LockWatchdog(Monitor& monitor, Program program)
   const SignalsBlocked blocked;
   count_instances(+1);
   try {
-    pid_ = fork_watchdog(*shared_, program_words_, theirs.get());
+    ProgramWatch watch(*shared_, program_words_, theirs.get());
+    pid_ = start_child([] { return fork(); });
+    if (pid_ == 0) watch.keep();
+    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     theirs.close();
     watcher_ = std::thread([this] { listen(); });
     maintain();
