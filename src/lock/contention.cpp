@@ -600,7 +600,6 @@ ContentionStatistics contention_statistics(const ContentionResult& result) {
   ContentionStatistics statistics{
       .acquisitions = held.size(),
       .lost = static_cast<std::size_t>(std::ranges::count(held, true, &ContenderTurn::lost)),
-      .unfinished = result.turns.size() - held.size(),
       .together = most_together(held),
       .events = result.events.size(),
       .events_at_once = most_events(result, held),

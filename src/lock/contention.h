@@ -90,7 +90,6 @@ std::vector<std::string> draw_contention(const ContentionResult& result, std::si
 struct ContentionStatistics {
   std::size_t acquisitions = 0;    ///< turns that held the lock
   std::size_t lost = 0;            ///< of these, those in which somebody else may have held it too
-  std::size_t unfinished = 0;      ///< turns that were given up
   std::size_t together = 0;        ///< the most that held it at the same time
   std::size_t events = 0;          ///< watch events
   std::size_t events_at_once = 0;  ///< the most between two releases

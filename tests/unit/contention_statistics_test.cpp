@@ -105,7 +105,6 @@ TEST(ContentionStatistics, TurnsWithoutAnEndCountAsFarAsTheyWent) {
   ContenderTurn held{.contender = 2, .asked = at(1), .acquired = at(50)};
   const auto of = statistics({turn(0, 0, 5, 20), waited, held});
   EXPECT_EQ(of.acquisitions, 2U);
-  EXPECT_EQ(of.unfinished, 1U);
   EXPECT_EQ(of.handoff.longest, 30ms);
   EXPECT_EQ(of.release.count, 1U);
 }
