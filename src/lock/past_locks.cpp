@@ -1,6 +1,7 @@
 // PastLocks: who held a lock, who waited for it and how it ended, by the transaction logs alone.
 #include "lock/past_locks.h"
 
+#include "base/mapped.h"
 #include "client/node_path.h"
 
 #include <algorithm>
@@ -40,7 +41,6 @@ PastTurn* PastLocks::add(std::string_view path, std::int64_t session, std::int64
   if (!is_wanted(lock, name->tag)) return nullptr;
   auto& queue = queues_[std::string(lock)];
   if (!queue.czxids.emplace(name->text, zxid).second) return nullptr;
-  queue.names.push_back(name->text);
   const bool lease = name->tag == ContenderTag::Lease;
   const auto [turn, fresh] =
       queue.turns.try_emplace(std::string(name->key()), PastTurn{.lock = std::string(lock),
@@ -95,7 +95,8 @@ void PastLocks::acquire(Queue& queue, PastTurn& turn, std::int64_t time) {
 
 /// Notes who holds the lock now and did not before.
 void PastLocks::note_holders(Queue& queue, std::int64_t time) {
-  const auto contenders = make_lock_queue(queue.names, queue.czxids);
+  auto names = mapped(queue.czxids, [](const auto& node) { return node.first; });
+  const auto contenders = make_lock_queue(std::move(names), queue.czxids);
   for (std::size_t i = 0; i < contenders.contenders.size() && contenders.holds(i); ++i) {
     const auto turn = queue.turns.find(contenders.contenders[i].key());
     if (turn != queue.turns.end() && !turn->second.acquired) acquire(queue, turn->second, time);
@@ -108,10 +109,9 @@ void PastLocks::remove(std::string_view path, PastTurn::End end, const LoggedTra
   auto& queue = found->second;
   const auto name = parse_lock_name(base_name(path));
   if (!name || queue.czxids.erase(name->text) == 0) return;
-  std::erase(queue.names, name->text);
   const auto place = queue.turns.find(name->key());
-  const bool other_node = std::ranges::any_of(queue.names, [&](const std::string& other) {
-    const auto parsed = parse_lock_name(other);
+  const bool other_node = std::ranges::any_of(queue.czxids, [&](const auto& other) {
+    const auto parsed = parse_lock_name(other.first);
     return parsed && parsed->key() == name->key();
   });
   if (place == queue.turns.end() || other_node) return;
@@ -125,7 +125,7 @@ void PastLocks::remove(std::string_view path, PastTurn::End end, const LoggedTra
     turn.ended_by = txn.session;
   }
   const bool matters = turn.acquired || queue.shared > 0;
-  if (queue.names.empty())
+  if (queue.czxids.empty())
     queues_.erase(found);
   else if (matters)
     note_holders(queue, txn.time);

@@ -64,8 +64,7 @@ class PastLocks {
 
  private:
   struct Queue {
-    std::vector<std::string> names{};
-    std::map<std::string, std::int64_t> czxids{};
+    std::map<std::string, std::int64_t> czxids{};          ///< by name
     std::map<std::string, PastTurn, std::less<>> turns{};  ///< by LockName::key
     std::size_t shared = 0;                                ///< turns that are not exclusive
   };
