@@ -94,7 +94,11 @@ constexpr int credentials_fd = 4;
 constexpr const char* starter =
     "setsid \"$@\" 3>&- & echo \"pid $!\" >&3; exec >&- 2>&-; wait $!; echo \"ended $?\" >&3";
 
-std::vector<std::string> holding_command(std::vector<std::string> words) {
+std::vector<std::string> holding_command(const Context& cx, const LockOptions& options) {
+  auto words = cx.given.words();
+  // The holder learns this zksh's settings only from its arguments.
+  if (!options.acl)
+    words.insert(words.begin() + 1, {"--acl", cx.services.settings.value("lock-acl")});
   std::erase(words, "--detach");
   // The holder's standard input is empty.
   words.insert(words.begin() + 1, "--until-signal");
@@ -115,8 +119,8 @@ Fd credentials_script(Client& client) {
 /// The detached holder until it holds the lock, as seen by the zksh that started it.
 class DetachedHolder {
  public:
-  DetachedHolder(Context& cx, const std::vector<std::string>& command)
-      : cx_(cx), credentials_(credentials_script(cx.client)), sh_(cx.monitor(), starting(command)) {
+  DetachedHolder(Context& cx, const LockOptions& lock)
+      : cx_(cx), credentials_(credentials_script(cx.client)), sh_(cx.monitor(), starting(lock)) {
     control_.write_end.close();
     out_.write_end.close();
     err_.write_end.close();
@@ -154,7 +158,7 @@ class DetachedHolder {
     return {.fd = pipe.read_end.get(), .events = POLLIN, .revents = 0};
   }
 
-  Program starting(const std::vector<std::string>& command) {
+  Program starting(const LockOptions& lock) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     std::vector<std::string> words{"/bin/sh", "-c", starter, "sh", program};
     const auto& options = cx_.services.settings.session_options;
@@ -175,7 +179,7 @@ class DetachedHolder {
       words.insert(words.end(), {"-f", fmt::format("/dev/fd/{}", credentials_fd)});
       sh.redirections.push_back({credentials_fd, credentials_.get()});
     }
-    words.insert(words.end(), {"-c", as_words(holding_command(command))});
+    words.insert(words.end(), {"-c", as_words(holding_command(cx_, lock))});
     sh.words = std::move(words);
     return sh;
   }
@@ -338,8 +342,8 @@ int hold_lock(Context& cx, Lock& lock) {
   return status::ok;
 }
 
-int detach_lock(Context& cx, const std::vector<std::string>& command) {
-  return DetachedHolder(cx, command).await();
+int detach_lock(Context& cx, const LockOptions& options) {
+  return DetachedHolder(cx, options).await();
 }
 
 bool write_token_file(const Context& cx, const Lock& lock) {

@@ -25,10 +25,10 @@ int hold_lock(Context& cx, Lock& lock);
 /// Starts a detached zksh that runs the same command with --until-signal, waits until it holds the
 /// lock, prints "NODE PID", or for -o json an object, and returns 0. That zksh outlives this one,
 /// until SIGTERM or `unlock NODE`. If it does not get the lock, returns its exit status. Its
-/// messages until then go to stderr. A stop ends it. Throws Error. `command` has the words as
-/// given, the command's name first; --detach is removed. It gets this session's credentials through
-/// a pipe, so they are not visible in its arguments. The client must be connected.
-int detach_lock(Context& cx, const std::vector<std::string>& command);
+/// messages until then go to stderr. A stop ends it. Throws Error. It gets this session's
+/// credentials through a pipe, so they are not visible in its arguments. The client must be
+/// connected.
+int detach_lock(Context& cx, const LockOptions& options);
 
 /// Releases a lock as LockManager::give_back does, at the latest in the destructor. Before that,
 /// calls Lock::vacate, in case its owner has called Lock::occupy for a program.

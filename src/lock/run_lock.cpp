@@ -10,7 +10,6 @@
 #include "client/guarded_client.h"
 #include "client/patient_connection.h"
 #include "client/rehearsal.h"
-#include "config/settings.h"
 #include "lock/hold.h"
 #include "lock/program.h"
 #include "lock/text.h"
@@ -172,7 +171,7 @@ class LockRun {
     }
     connect();
     refuse_distance(cx_.client, reserve(), cx_.stop);
-    if (o_.detach) return detach();
+    if (o_.detach) return detach_lock(cx_, o_);
     if (!o_.is_awaited())  // before a message says that it waits: a user may press Ctrl-Z then
       cx_.allow_move(fmt::format(
           "{0}: still asked for; this shell holds it when its turn comes; `unlock {0}` leaves the "
@@ -197,14 +196,6 @@ class LockRun {
     return ProgramDeadlines(o_.on_lost.value_or(OnLost::Terminate), cx_.client.lease().timeout,
                             o_.grace)
         .reserve();
-  }
-
-  /// The holder learns this zksh's settings only from its arguments.
-  int detach() {
-    auto words = cx_.given.words();
-    if (!o_.acl)
-      words.insert(words.begin() + 1, {"--acl", cx_.services.settings.value("lock-acl")});
-    return detach_lock(cx_, words);
   }
 
   /// For --dry-run: shows who is there already.
