@@ -13,10 +13,6 @@
 namespace zksh {
 namespace {
 
-bool excludes(const Seat& one, const Seat& other) {
-  return one.contender.mode == LockMode::Exclusive || other.contender.mode == LockMode::Exclusive;
-}
-
 /// A lock with a waiter has two contenders, or the two parts of a semaphore.
 constexpr int fewest_children = 2;
 /// A longer list would cost too much.
@@ -59,7 +55,8 @@ void WaitGraph::add(const LockView& view, const std::set<std::string>& passing) 
     std::size_t leases = 0;
     for (std::size_t j = 0; j < i; ++j) {
       const auto& before = view.seats[j];
-      const bool blocks = for_lease ? before.lease : !before.lease && excludes(before, seat);
+      const bool blocks =
+          for_lease ? before.lease : !before.lease && before.contender.excludes(seat.contender);
       if (!blocks) continue;
       ++leases;
       if (stays(before))

@@ -165,14 +165,10 @@ std::vector<Representative> representatives(const LockQueue& queue, std::string_
   return mapped(first, [](const auto& entry) { return entry.second; });
 }
 
-bool conflict(const Contender& a, const Contender& b) {
-  return a.mode == LockMode::Exclusive || b.mode == LockMode::Exclusive;
-}
-
 /// The flaw in how `observer` sees `other`; empty if there is none.
 std::string flaw_of(const Representative& observer, const Representative& other,
                     bool other_is_own) {
-  if (observer.zksh || !conflict(*observer.contender, *other.contender)) return {};
+  if (observer.zksh || !observer.contender->excludes(*other.contender)) return {};
   const auto who = contender_text(*observer.contender, false);
   const auto whom =
       other_is_own ? std::string("this lock") : contender_text(*other.contender, other.zksh);
@@ -192,7 +188,7 @@ std::string flaw_of(const Representative& observer, const Representative& other,
 /// Adds the flaws in both directions between two contenders, neither of which is the own one.
 void add_flaws_between(const Representative& a, const Representative& b,
                        std::vector<std::string>& flaws) {
-  const bool blind = !a.zksh && !b.zksh && conflict(*a.contender, *b.contender) &&
+  const bool blind = !a.zksh && !b.zksh && a.contender->excludes(*b.contender) &&
                      lock_sight(*a.contender, *b.contender) == Sight::Blind &&
                      lock_sight(*b.contender, *a.contender) == Sight::Blind;
   if (blind) {
@@ -256,7 +252,7 @@ void add_other_flaws(const LockQueue& queue, const std::vector<Representative>& 
 }  // namespace
 
 Sight lock_sight(const Contender& observer, const Contender& other) {
-  if (!conflict(observer, other)) return Sight::Sees;
+  if (!observer.excludes(other)) return Sight::Sees;
   const auto kind = kind_of(observer);
   // The library is unknown.
   if (kind == Kind::Documentation || kind == Kind::Unknown)
@@ -291,7 +287,7 @@ std::optional<std::size_t> seen_predecessor(const LockQueue& queue, std::size_t 
   if (zksh.contains(observer.key())) return queue.predecessor(index);
   while (index-- > 0) {
     const auto& other = queue.contenders[index];
-    if (conflict(observer, other) && lock_sight(observer, other) != Sight::Blind) return index;
+    if (observer.excludes(other) && lock_sight(observer, other) != Sight::Blind) return index;
   }
   return std::nullopt;
 }

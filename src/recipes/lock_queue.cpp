@@ -95,9 +95,9 @@ std::optional<std::size_t> LockQueue::index_of(std::string_view key) const {
 }
 
 std::optional<std::size_t> LockQueue::predecessor(std::size_t index) const {
-  const bool shared = contenders[index].mode == LockMode::Shared;
+  const auto& own = contenders[index];
   while (index-- > 0)
-    if (!shared || contenders[index].mode == LockMode::Exclusive) return index;
+    if (own.excludes(contenders[index])) return index;
   return std::nullopt;
 }
 

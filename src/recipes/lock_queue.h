@@ -25,6 +25,10 @@ struct Contender {
 
   /// See LockName::key. Valid as long as the contender.
   std::string_view key() const { return nodes.front().key(); }
+  /// Whether the two must not hold the lock together.
+  bool excludes(const Contender& other) const {
+    return mode == LockMode::Exclusive || other.mode == LockMode::Exclusive;
+  }
   /// Whether a node's name has the tag.
   bool has(ContenderTag tag) const {
     return std::ranges::find(nodes, tag, &LockName::tag) != nodes.end();
