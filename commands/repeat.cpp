@@ -33,8 +33,7 @@ int run(Context& cx, const Args& a) {
   for (auto begin = Clock::now(); left > 0; begin += every) {
     // Skips times that have passed meanwhile.
     begin = std::max(begin, Clock::now() - every);
-    cx.monitor().sleep_until(cx.stop, begin);
-    if (cx.stop.stop_requested()) throw Cancelled();
+    cx.monitor().pause_until(cx.stop, begin);
     const int result = cx.run_other(repeated);
     if (first_failure == status::ok) first_failure = result;
     if (first_failure != status::ok && !a.keep_going) break;

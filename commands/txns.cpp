@@ -233,8 +233,7 @@ int run_lines(Context& cx, const Args& a, DataFiles& files) {
     constexpr std::chrono::milliseconds between_looks{200};
     printer.flush();
     if (is_reader_gone(cx.out)) return status::signal_base + SIGPIPE;
-    cx.monitor().sleep_until(cx.stop, Clock::now() + between_looks);
-    if (cx.stop.stop_requested()) throw Cancelled();
+    cx.monitor().pause_until(cx.stop, Clock::now() + between_looks);
     files.refresh();
   }
   printer.flush();

@@ -127,6 +127,11 @@ class Monitor {
   void sleep_until(const std::stop_token& stop, Clock::time_point time) {
     wait_until(stop, time, [](const Held&) { return false; });
   }
+  /// As sleep_until, but throws Cancelled on a stop.
+  void pause_until(const std::stop_token& stop, Clock::time_point time) {
+    sleep_until(stop, time);
+    if (stop.stop_requested()) throw Cancelled();
+  }
 
  private:
   struct Waiter;

@@ -49,10 +49,7 @@ void Pace::take(std::size_t count, const std::stop_token& stop) {
   if (rate_ == 0) return;
   const auto now = Clock::now();
   next_ = std::max(next_, now - 100ms);
-  if (next_ > now) {
-    client_.monitor().sleep_until(stop, next_);
-    if (stop.stop_requested()) throw Cancelled();
-  }
+  if (next_ > now) client_.monitor().pause_until(stop, next_);
   next_ += std::chrono::nanoseconds(
       static_cast<std::int64_t>(static_cast<double>(count) * 1e9 / static_cast<double>(rate_)));
 }

@@ -67,7 +67,7 @@ LockView LockViewer::look(const std::stop_token& stop) {
     for (int left = watch_patience;; --left) {
       view = view_of(*reading);
       if (left == 0 || !watchers_may_come(view)) break;
-      pause(watch_delay, stop);
+      client_.monitor().pause_until(stop, Clock::now() + watch_delay);
     }
     if (!watchers_) view.account.no_watchers.clear();
     without_watch_ = without_watch(view);
@@ -94,8 +94,8 @@ bool LockViewer::await_change(const std::stop_token& stop, Clock::time_point dea
     look_for_deadlocks(stop);
     if (deadlocks_ != before || late_watches(stop)) return true;
   }
-  if (const auto left = looked_ + between_looks - Clock::now(); left > 0ms)
-    pause(std::chrono::ceil<std::chrono::milliseconds>(left), stop);
+  if (const auto next = looked_ + between_looks; next > Clock::now())
+    client_.monitor().pause_until(stop, next);
   return true;
 }
 
@@ -196,11 +196,6 @@ void LockViewer::note_changes(LockView& view) {
                        .children = all->children - (own.children - own_at_first_->children)};
   }
   view.changes = changes_;
-}
-
-void LockViewer::pause(std::chrono::milliseconds time, const std::stop_token& stop) {
-  client_.monitor().sleep_until(stop, Clock::now() + time);
-  if (stop.stop_requested()) throw Cancelled();
 }
 
 namespace {

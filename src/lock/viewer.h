@@ -8,7 +8,6 @@
 #include "lock/view.h"
 #include "lock/wait_graph.h"
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -46,7 +45,6 @@ class LockViewer {
   ServersAccount ask(const QueueReading& reading);
   bool watchers_may_come(const LockView& view) const;
   void note_changes(LockView& view);
-  void pause(std::chrono::milliseconds time, const std::stop_token& stop);
 
   Client& client_;
   std::string path_;
