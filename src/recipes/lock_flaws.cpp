@@ -91,8 +91,7 @@ Sight go_sight(const Contender& other) {
 
 /// zoo_lock.c parses what follows the last dash of every child, and crashes if there is none.
 Sight session_lock_sight(const Contender& other, bool crashes) {
-  const bool dashed =
-      std::ranges::all_of(other.nodes, [](const LockName& name) { return has_dash(name.text); });
+  const bool dashed = std::ranges::all_of(other.nodes, has_dash, &LockName::text);
   if (crashes && !dashed) return Sight::Fails;
   return sees_when(std::ranges::any_of(other.nodes, number_follows_dash));
 }
@@ -157,8 +156,7 @@ std::vector<Representative> representatives(const LockQueue& queue, std::string_
   for (const auto& contender : queue.contenders) {
     if (contender.key() == own) continue;
     const bool ours = zksh.contains(contender.key()) || kind_of(contender) == Kind::All;
-    const bool dashed = std::ranges::all_of(
-        contender.nodes, [](const LockName& name) { return has_dash(name.text); });
+    const bool dashed = std::ranges::all_of(contender.nodes, has_dash, &LockName::text);
     first.try_emplace({kind_of(contender), contender.mode, ours, dashed},
                       Representative{&contender, ours});
   }
