@@ -2,6 +2,7 @@
 #include "txnlog/past_tree.h"
 
 #include "base/error.h"
+#include "base/jute.h"
 #include "base/number.h"
 #include "base/zlib.h"
 #include "txnlog/data_files.h"
@@ -52,18 +53,13 @@ std::uint64_t digest_of(std::string_view path, const PastNode& node) {
   std::array<char, 60> bytes{};
   std::size_t at = 0;
   const auto put = [&](auto number) {
-    for (auto shift = 8 * sizeof number; shift > 0; shift -= 8)
-      bytes.at(at++) = static_cast<char>(static_cast<std::uint64_t>(number) >> (shift - 8));
+    put_number(bytes.data() + at, number, sizeof number);
+    at += sizeof number;
   };
   const auto& stat = node.stat;
-  put(stat.czxid);
-  put(stat.mzxid);
-  put(stat.pzxid);
-  put(stat.ctime);
-  put(stat.mtime);
-  put(stat.version);
-  put(stat.cversion);
-  put(stat.aversion);
+  for (const auto number : {stat.czxid, stat.mzxid, stat.pzxid, stat.ctime, stat.mtime})
+    put(number);
+  for (const auto number : {stat.version, stat.cversion, stat.aversion}) put(number);
   put(stat.ephemeral_owner);
   auto sum = crc32_of(path);
   if (node.data) sum = crc32_of(*node.data, sum);
