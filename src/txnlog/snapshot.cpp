@@ -252,12 +252,7 @@ class SnapshotParser {
   std::string_view take(std::size_t size) {
     while (piece_.size() - at_ < size) {
       if (stop_.stop_requested()) throw Cancelled();
-      const auto& more = unpacking_.next();
-      if (more.empty()) throw CutOff();
-      if (visitor_.copy) visitor_.copy(more);
-      piece_.erase(0, at_);
-      at_ = 0;
-      piece_ += more;
+      if (!read_more()) throw CutOff();
     }
     const auto taken = std::string_view(piece_).substr(at_, size);
     at_ += size;
@@ -265,12 +260,15 @@ class SnapshotParser {
     sum_ = adler32_of(taken, sum_);
     return taken;
   }
-  bool is_at_end() {
-    if (at_ < piece_.size()) return false;
-    piece_ = unpacking_.next();
-    if (visitor_.copy && !piece_.empty()) visitor_.copy(piece_);
-    at_ = 0;
-    return piece_.empty();
+  bool is_at_end() { return at_ == piece_.size() && !read_more(); }
+  /// False at the end.
+  bool read_more() {
+    const auto& more = unpacking_.next();
+    if (more.empty()) return false;
+    if (visitor_.copy) visitor_.copy(more);
+    piece_.erase(0, std::exchange(at_, 0));
+    piece_ += more;
+    return true;
   }
 
   std::optional<std::string> buffer() {
@@ -339,7 +337,8 @@ class SnapshotParser {
   void read_end() {
     constexpr std::size_t last_zxid_part = 21;
     if (is_at_end()) return;
-    fill();
+    while (piece_.size() - at_ < piece_size && read_more()) {  // the rest is short
+    }
     if (piece_.size() - at_ > last_zxid_part) {
       const auto zxid = long_integer();
       if (integer() >= 2)
@@ -354,15 +353,6 @@ class SnapshotParser {
     check_seal();
     end_.last_zxid = zxid;
     if (!unpacking_.is_packed() && !is_at_end()) throw Error("something follows its end");
-  }
-  /// Reads the rest, which is short.
-  void fill() {
-    for (bool more = true; more && piece_.size() - at_ < piece_size;) {
-      const auto& next = unpacking_.next();
-      more = !next.empty();
-      if (more && visitor_.copy) visitor_.copy(next);
-      piece_ += next;
-    }
   }
 
   const std::string& path_;
