@@ -125,17 +125,20 @@ std::string range_text(std::int64_t from, std::int64_t to) {
   return from == to ? zxid_text(from) : fmt::format("{} to {}", zxid_text(from), zxid_text(to));
 }
 
+bool is_plain(const std::string& path) {
+  return !path.ends_with(".gz") && !path.ends_with(".snappy");
+}
+
 /// FileSnap.findNValidSnapshots: servers look at the end of a snapshot, or at the beginning if its
 /// name says that it is packed, and pass over those where this is wrong.
 bool looks_valid(const std::string& path) {
   constexpr std::string_view end("\0\0\0\1/", 5);
   constexpr std::streamoff least = 10;
   std::ifstream file(path, std::ios::binary);
-  std::string bytes(8, '\0');
-  if (path.ends_with(".gz") || path.ends_with(".snappy")) {
+  std::string bytes(snappy_magic.size(), '\0');
+  if (!is_plain(path)) {
     file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return bytes.starts_with(path.ends_with(".gz") ? std::string_view("\x1f\x8b")
-                                                   : std::string_view("\x82SNAPPY\0", 8));
+    return bytes.starts_with(path.ends_with(".gz") ? gzip_magic : snappy_magic);
   }
   bytes.resize(end.size());
   file.seekg(0, std::ios::end);
@@ -363,10 +366,6 @@ class Checker {
         "other members have it, too: take a backup from before it, or apply the output of "
         "dump --at before:{} to new servers",
         zxid_text(zxid));
-  }
-
-  static bool is_plain(const std::string& path) {
-    return !path.ends_with(".gz") && !path.ends_with(".snappy");
   }
 
   static bool looks_at(const Release& release, const DataFiles::File& snapshot) {

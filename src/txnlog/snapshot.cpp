@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t piece_size = 256U << 10U;
 constexpr std::uint64_t most_unpacked = 8ULL << 30U;
 constexpr std::string_view snapshot_magic = "ZKSN";
-constexpr std::string_view snappy_magic("\x82SNAPPY\0", 8);
 constexpr std::size_t snappy_header = 16;
 
 /// Reads a file from its beginning.

@@ -73,6 +73,9 @@ class DamagedSnapshot final : public Error {
   std::string last_words_;
 };
 
+/// The first bytes of a packed snapshot, unless it is gzip's.
+inline constexpr std::string_view snappy_magic("\x82SNAPPY\0", 8);
+
 /// Whether a file begins as a snapshot, packed or not. Throws ValueError if it cannot be read.
 bool is_snapshot(const std::string& path);
 
