@@ -147,8 +147,7 @@ class History {
   bool damaged() const { return damaged_; }
   /// The bytes of the logs' headers, and of what was passed over.
   std::uint64_t bytes_around() const {
-    constexpr std::uint64_t header = 16;
-    return header * logs_ + reader_.bytes_passed_over();
+    return LogFile::header_size * logs_ + reader_.bytes_passed_over();
   }
   /// Call it before printing results.
   void give_way() { progress_.give_way(); }

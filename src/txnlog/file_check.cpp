@@ -586,7 +586,7 @@ class Checker {
   void check_name(const DataFiles::File& file) {
     LogFile log(file.path, {});
     const auto record = log.next();
-    if (!record || record->offset > log_header_size) return;
+    if (!record || record->offset > LogFile::header_size) return;
     const auto first = zxid_of(record->body);
     if (first <= file.zxid) return;
     // A server begins with the log that by its name may have what follows the snapshot.
@@ -947,8 +947,6 @@ class Checker {
       if (file.directory() == directory) last = &file;
     return std::max(zxid, last ? readable_after(last->path, 0).to : 0);
   }
-
-  static constexpr std::uint64_t log_header_size = 16;
 
   const DataFiles& files_;
   const FileCheckPlan& plan_;

@@ -20,7 +20,6 @@
 namespace zksh {
 namespace {
 
-constexpr std::size_t header_size = 16;
 constexpr std::size_t prefix_size = 12;  ///< checksum and length
 constexpr char end_mark = 'B';
 constexpr std::string_view log_magic = "ZKLG";

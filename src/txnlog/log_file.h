@@ -59,6 +59,7 @@ std::string flaw_clause(const Flaw& flaw);
 /// FileTxnLog and FilePadding of ZooKeeper 3.4 to 3.9. A file that a server is writing may be read.
 class LogFile {
  public:
+  static constexpr std::size_t header_size = 16;
   static constexpr std::size_t longest_record = 48U << 20U;
   using Report = std::function<void(const Flaw&)>;
   struct Record {
