@@ -194,6 +194,18 @@ class Checker {
  private:
   bool is_judged(const Release& release) const { return !newer_ || &release != releases_.data(); }
 
+  /// Notes that the servers that `concerns` selects do not start; returns their versions.
+  template <class Concerns>
+  std::vector<std::string_view> exclude(Concerns&& concerns) {
+    std::vector<std::string_view> names;
+    for (auto& release : releases_) {
+      if (!concerns(release)) continue;
+      release.starts = false;
+      names.push_back(release.name);
+    }
+    return names;
+  }
+
   void add(const Finding& finding) {
     if (!finding.harmless) ++result_.problems;
     plan_.report(finding);
@@ -248,7 +260,7 @@ class Checker {
       return 2 * std::ranges::count_if(all, half) == std::ssize(all);
     };
     const auto fail = [&](const Directory& one, std::string_view problem, std::string remedy) {
-      for (auto& release : releases_) release.starts = false;
+      exclude([](const Release&) { return true; });
       add({.file = one.path, .problem = std::string(problem), .remedy = std::move(remedy)});
     };
     if (in_pairs(only_logs)) {
@@ -269,17 +281,13 @@ class Checker {
   }
 
   void check_unusable() {
-    for (const auto& [file, log, problem] : files_.unusable()) {
-      bool is_read = false;
-      for (auto& release : releases_) {
-        if (!log || !reads(file.zxid, release)) continue;
-        release.starts = false;
-        is_read = true;
-      }
-      add(file, problem,
-          is_read ? "bring the log back, or take the files of another member: servers that read it "
-                    "do not start"
-                  : "remove it, or bring the file back: servers pass it over");
+    for (const auto& one : files_.unusable()) {
+      const auto refuse =
+          exclude([&](const Release& release) { return one.log && reads(one.file.zxid, release); });
+      add(one.file, one.problem,
+          refuse.empty() ? "remove it, or bring the file back: servers pass it over"
+                         : "bring the log back, or take the files of another member: servers that "
+                           "read it do not start");
     }
   }
 
@@ -348,12 +356,8 @@ class Checker {
     const std::string path = fmt::format("{}/zookeeper_limits", quotas);
     const auto* const node = tree_.find(path);
     if (!base_ || !node || tree_.below(path).size() > 1) return;
-    std::vector<std::string_view> refuse;
-    for (auto& release : releases_) {
-      if (release.base != base_->zxid || !is_judged(release)) continue;
-      release.starts = false;
-      refuse.push_back(release.name);
-    }
+    const auto refuse = exclude(
+        [&](const Release& release) { return release.base == base_->zxid && is_judged(release); });
     if (!refuse.empty())
       add(*base_,
           fmt::format("it has {}: {} (\"IllegalArgumentException: Invalid path\")", path,
@@ -393,13 +397,10 @@ class Checker {
   void add_damage(const DataFiles::File& file, const DamagedSnapshot& damage, bool tries) {
     const bool was_being_written =
         damage.is_cut_off() && (base_ || file.path != files_.snapshots().front().path);
-    bool ends = false;
-    if (!damage.last_words().empty() && tries)
-      for (auto& release : releases_) {
-        if (!looks_at(release, file)) continue;
-        release.starts = false;
-        ends = true;
-      }
+    const bool exits = tries && !damage.last_words().empty();
+    const auto refuse =
+        exclude([&](const Release& release) { return exits && looks_at(release, file); });
+    const bool ends = !refuse.empty();
     add({.file = file.path,
          .offset = damage.offset(),
          .from = file.zxid,
@@ -428,14 +429,10 @@ class Checker {
   void check_bases(bool tried) {
     if (files_.logs().empty() && files_.snapshots().empty()) return;
     const bool first = files_.snapshots().empty() && begins_with_first(files_);
-    std::vector<std::string_view> refuse;
-    for (auto& release : releases_) {
-      if (release.base || !is_judged(release)) continue;
-      if (tried || (release.needs_snapshot && !files_.logs().empty())) {
-        release.starts = false;
-        refuse.push_back(release.name);
-      }
-    }
+    const auto refuse = exclude([&](const Release& release) {
+      return !release.base && is_judged(release) &&
+             (tried || (release.needs_snapshot && !files_.logs().empty()));
+    });
     if (first) {
       tree_.load_first();
       base_ = DataFiles::File{.zxid = files_.logs().front().zxid - 1, .path = "the first tree"};
@@ -557,14 +554,10 @@ class Checker {
     newer_ = newer_ || is_newer(txn);
     const auto length = static_cast<std::int64_t>(txn.bytes);
     if (length <= releases_.front().longest || stopped_.contains(reader.file())) return;
-    bool refused = false;
-    for (auto& release : releases_) {
-      if (length <= release.longest || !is_judged(release) || !reads(reader.file(), release))
-        continue;
-      release.starts = false;
-      refused = true;
-    }
-    if (!refused) return;
+    const auto refuse = exclude([&](const Release& release) {
+      return length > release.longest && is_judged(release) && reads(reader.file(), release);
+    });
+    if (refuse.empty()) return;
     ++long_count_;
     if (length <= long_record_.to) return;
     long_record_ = {
@@ -623,12 +616,10 @@ class Checker {
     if (stopped_.contains(reader.file())) return;
     const auto fail = [&](const auto& concerns, const std::string& problem, std::string_view words,
                           const std::string& remedy) {
-      std::vector<std::string_view> refuse;
-      for (auto& release : releases_) {
-        if (!concerns(release) || !is_judged(release) || !reads(reader.file(), release)) continue;
-        if (release.starts) refuse.push_back(release.name);
-        release.starts = false;
-      }
+      const auto refuse = exclude([&](const Release& release) {
+        return release.starts && concerns(release) && is_judged(release) &&
+               reads(reader.file(), release);
+      });
       if (refuse.empty()) return;
       add({.file = reader.file(),
            .offset = reader.offset(),
