@@ -106,19 +106,14 @@ void parse_digest(LoggedTransaction& txn, JuteReader& in) {
 
 bool parse_transaction(std::string_view body, LoggedTransaction& txn) {
   JuteReader in(body);
+  txn.operations.clear();
+  // The list keeps its memory; all else begins anew.
+  txn = {.bytes = body.size(), .operations = std::move(txn.operations)};
   txn.session = in.long_integer();
   txn.cxid = in.integer();
   txn.zxid = in.long_integer();
   txn.time = in.long_integer();
   txn.type = static_cast<TxnType>(in.integer());
-  txn.bytes = body.size();
-  txn.operations.clear();
-  txn.error = txn.timeout = 0;
-  txn.ephemerals.reset();
-  txn.digest.reset();
-  txn.known = true;
-  txn.bad_length = 0;
-  txn.bad_part = false;
   switch (txn.type) {
     case TxnType::CreateSession:
       txn.timeout = in.integer();
