@@ -9,7 +9,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 #include <set>
@@ -153,8 +152,7 @@ Moment parse_moment(std::string_view text, std::string_view what) {
     return {.zxid = *zxid - 1};
   }
   if (const auto time = calendar_time(with_date(text), what)) return {.time = time};
-  const auto time = number_in<std::int64_t>(text);
-  if (time && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) {
+  if (const auto time = number_in<std::int64_t>(text)) {  // without a sign, see above
     require_clear(text, what, *time);
     return {.time = time};
   }
