@@ -290,7 +290,13 @@ void TransactionTally::visit_parts(
 void TransactionTally::add(const std::string& key, const Count& count) {
   constexpr std::size_t most_keys = 100'000;
   counts_[key].add(count);
-  if (counts_.size() > most_keys) drop_small();
+  if (counts_.size() <= most_keys) return;
+  // Bounds the memory: the smaller half so far is added up.
+  const auto all = rows();
+  for (std::size_t i = all.size() / 2; i < all.size(); ++i) {
+    dropped_.add(all[i].second);
+    counts_.erase(all[i].first);
+  }
 }
 
 std::vector<TransactionTally::Row> TransactionTally::rows() const {
@@ -300,15 +306,6 @@ std::vector<TransactionTally::Row> TransactionTally::rows() const {
                                                   : one.first < other.first;
   });
   return rows;
-}
-
-/// Bounds the memory: the smaller half so far is added up.
-void TransactionTally::drop_small() {
-  auto all = rows();
-  for (std::size_t i = all.size() / 2; i < all.size(); ++i) {
-    dropped_.add(all[i].second);
-    counts_.erase(all[i].first);
-  }
 }
 
 void visit_lines(const LoggedTransaction& txn, const std::vector<std::string>& ended,

@@ -83,8 +83,6 @@ class TransactionTally {
   const Count& dropped() const { return dropped_; }
 
  private:
-  void drop_small();
-
   std::unordered_map<std::string, Count> counts_{};
   Count dropped_{};
 };
