@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/zlib.h"
+#include "client/node_path.h"
 #include "txnlog/digest_check.h"
 #include "txnlog/past_tree.h"
 #include "txnlog/replay.h"
@@ -635,11 +636,11 @@ class Checker {
              fmt::format("Failed to fetch acls for {}", *acl), std::string(other_files));
     };
     const auto require_both = [&](std::string_view path, bool removes) {
-      const auto parent = path.substr(0, path.rfind('/'));
-      if (!tree_.find(parent.empty() ? "/" : parent)) return;
+      const auto parent = parent_path(path);
+      if (!tree_.find(parent)) return;
       if (removes && !tree_.find(path)) return;
       if (removes) require_acl(path);
-      require_acl(parent.empty() ? "/" : parent);
+      require_acl(parent);
     };
     for (const auto& op : txn.operations) {
       if (!op.creates() && !op.deletes()) {
@@ -662,8 +663,7 @@ class Checker {
 
   /// Whether a creation or deletion changes the tree.
   bool applies(const TxnOperation& op) const {
-    const auto parent = op.path.substr(0, op.path.rfind('/'));
-    return tree_.find(parent.empty() ? "/" : parent) && !tree_.find(op.path) == op.creates();
+    return tree_.find(parent_path(op.path)) && !tree_.find(op.path) == op.creates();
   }
 
   /// The number of the node's ACL, if the snapshot did not list it.
