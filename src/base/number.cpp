@@ -102,6 +102,11 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
   return static_cast<double>(whole) < bytes ? whole + 1 : whole;
 }
 
+std::optional<std::int64_t> id_in(std::string_view digits) {
+  const auto id = number_in<std::uint64_t>(digits, 16);
+  return id ? std::optional(static_cast<std::int64_t>(*id)) : std::nullopt;
+}
+
 std::string zxid_text(std::int64_t zxid) {
   std::array<char, 18> text{'0', 'x'};
   constexpr int hexadecimal = 16;

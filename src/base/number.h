@@ -54,6 +54,9 @@ std::optional<LeadingDecimal> leading_decimal(std::string_view text);
 /// ValueError, naming `what`.
 std::int64_t parse_size(std::string_view text, std::string_view what);
 
+/// A zxid or session in hexadecimal, without 0x, as zxid_text writes it; nullopt for any other
+/// text.
+std::optional<std::int64_t> id_in(std::string_view digits);
 /// "0x1f"; a negative value as its two's complement, as Java's Long.toHexString does.
 std::string zxid_text(std::int64_t zxid);
 /// The epoch of a zxid, 3 for 0x300000005, and its counter, 5.

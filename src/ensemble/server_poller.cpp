@@ -9,8 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 namespace zksh {
@@ -18,12 +16,9 @@ namespace {
 
 /// The session id "0x100…" at the beginning of a text; nullopt if there is none.
 std::optional<std::int64_t> session_at(std::string_view text) {
-  constexpr int hexadecimal = 16;
   if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t id = 0;
-  const auto parsed = std::from_chars(text.data() + 2, text.data() + text.size(), id, hexadecimal);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return static_cast<std::int64_t>(id);
+  text.remove_prefix(2);
+  return id_in(text.substr(0, text.find_first_not_of("0123456789abcdefABCDEF")));
 }
 
 /// The value of "key=value" in "(queued=0,recved=7,…)"; empty if there is none.

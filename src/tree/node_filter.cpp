@@ -96,10 +96,7 @@ std::int64_t requested_session(const Context& cx, const std::string& text,
 }
 
 std::int64_t parse_session_id(const std::string& text, std::string_view what) {
-  constexpr int hexadecimal = 16;
-  std::string_view digits = text;
-  if (digits.starts_with("0x")) digits.remove_prefix(2);
-  const auto id = number_in<std::uint64_t>(digits, hexadecimal);
+  const auto id = id_in(std::string_view(text).substr(text.starts_with("0x") ? 2 : 0));
   if (!id)
     throw ValueError(
         fmt::format("{}: \"{}\" is not a session ID such as 0x100000abc0000", what, text));
@@ -108,7 +105,7 @@ std::int64_t parse_session_id(const std::string& text, std::string_view what) {
         fmt::format("{}: no session has the ID {} (as an ephemeralOwner it means that "
                     "the node is not ephemeral)",
                     what, text));
-  return static_cast<std::int64_t>(*id);
+  return *id;
 }
 
 std::function<bool(const TreeNode&)> node_filter(const Context& cx,

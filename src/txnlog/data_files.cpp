@@ -26,10 +26,8 @@ namespace fs = std::filesystem;
 
 /// The zxid that servers see in "log.2a", "snapshot.2a.gz" or "log.2a.old"; nullopt: none.
 std::optional<std::int64_t> zxid_for_servers(std::string_view name, std::string_view beginning) {
-  constexpr int hexadecimal = 16;
   name.remove_prefix(beginning.size());
-  const auto zxid = number_in<std::uint64_t>(name.substr(0, name.find('.')), hexadecimal);
-  return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
+  return id_in(name.substr(0, name.find('.')));
 }
 
 /// The same; nullopt also for an ending other than that of a packed file.

@@ -121,11 +121,7 @@ void require_clear(std::string_view text, std::string_view what, std::int64_t nu
 
 /// EPOCH:COUNTER, or hexadecimal with 0x.
 std::optional<std::int64_t> parsed_zxid(std::string_view text) {
-  constexpr int hexadecimal = 16;
-  if (text.starts_with("0x")) {
-    const auto zxid = number_in<std::uint64_t>(text.substr(2), hexadecimal);
-    return zxid ? std::optional(static_cast<std::int64_t>(*zxid)) : std::nullopt;
-  }
+  if (text.starts_with("0x")) return id_in(text.substr(2));
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const auto epoch = number_in<std::uint32_t>(text.substr(0, colon));
