@@ -32,7 +32,10 @@ bool is_nearly(std::int64_t value, std::int64_t limit) {
 /// Evaluates what one server says.
 class MemberCheck {
  public:
-  MemberCheck(const MemberDetails& member, DeepHealth& deep) : member_(member), deep_(deep) {}
+  MemberCheck(const MemberDetails& member, DeepHealth& deep)
+      : member_(member),
+        configuration_(admin_fields(member.configuration.body)["initial_configuration"]),
+        deep_(deep) {}
 
   void run() {
     sessions();
@@ -147,10 +150,7 @@ class MemberCheck {
 
   /// The value in the server's configuration file.
   std::string configured(std::string_view key) const {
-    const auto fields = admin_fields(member_.configuration.body);
-    const auto file = fields.find("initial_configuration");
-    if (file == fields.end()) return {};
-    for (const auto line : lines_of(file->second)) {
+    for (const auto line : lines_of(configuration_)) {
       const auto end = line.find('=');
       if (end != std::string_view::npos && trimmed(line.substr(0, end)) == key)
         return std::string(trimmed(line.substr(end + 1)));
@@ -205,12 +205,10 @@ class MemberCheck {
     std::set<std::string> names;
     for (const auto& [name, value] : admin_fields(member_.properties.body))
       if (is_secret(name) && !value.empty()) names.insert(name);
-    const auto fields = admin_fields(member_.configuration.body);
-    if (const auto file = fields.find("initial_configuration"); file != fields.end())
-      for (const auto line : lines_of(file->second)) {
-        const std::string name(trimmed(line.substr(0, line.find('='))));
-        if (is_secret(name) && !names.contains("zookeeper." + name)) names.insert(name);
-      }
+    for (const auto line : lines_of(configuration_)) {
+      const std::string name(trimmed(line.substr(0, line.find('='))));
+      if (is_secret(name) && !names.contains("zookeeper." + name)) names.insert(name);
+    }
     if (names.empty()) return;
     add({.check = Check::Secrets,
          .problem = fmt::format("its AdminServer shows {} to everybody who can reach it",
@@ -221,6 +219,7 @@ class MemberCheck {
   }
 
   const MemberDetails& member_;
+  const std::string configuration_;  ///< the server's configuration file; empty if not known
   DeepHealth& deep_;
 };
 
@@ -314,10 +313,8 @@ std::vector<Check> DeepHealth::passed() const {
 }
 
 std::optional<std::string> MemberDetails::property(const std::string& name) const {
-  const auto fields = admin_fields(properties.body);
-  if (fields.empty()) return std::nullopt;
-  const auto found = fields.find(name);
-  return found == fields.end() ? "" : found->second;
+  auto fields = admin_fields(properties.body);
+  return fields.empty() ? std::nullopt : std::optional(fields[name]);
 }
 
 std::vector<MemberDetails> ask_details(const EnsembleAnswers& all,
