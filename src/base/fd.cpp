@@ -70,11 +70,31 @@ std::string read_all(int fd, const std::string& name) {
   }
 }
 
-std::string read_file(const std::string& name) {
-  const Fd file(open(name.c_str(), O_RDONLY | O_CLOEXEC));
+Fd open_to_read(const std::string& name) {
+  Fd file(open(name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) fail_on(name);
-  return read_all(file.get(), name);
+  posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  return file;
 }
+
+void read_at(const Fd& file, std::uint64_t offset, std::size_t most, std::string& into,
+             const std::string& name) {
+  into.resize(most);
+  std::size_t have = 0;
+  while (have < most) {
+    const auto got = TEMP_FAILURE_RETRY(
+        pread(file.get(), into.data() + have, most - have, static_cast<off_t>(offset + have)));
+    if (got == 0) break;
+    if (got < 0) {
+      into.clear();
+      fail_on(name);
+    }
+    have += static_cast<std::size_t>(got);
+  }
+  into.resize(have);
+}
+
+std::string read_file(const std::string& name) { return read_all(open_to_read(name).get(), name); }
 
 std::string read_text_file(const std::string& name) {
   auto text = read_file(name);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <fcntl.h>
 #include <functional>
 #include <stop_token>
@@ -98,6 +99,12 @@ std::string with_home(std::string name);
 /// Reads a descriptor to its end; `name` is for messages. Blocks. Throws UsageError if it cannot be
 /// read or holds more than 64 MiB, far more than a server accepts as a value.
 std::string read_all(int fd, const std::string& name);
+/// Opens a file that is read from its beginning to its end. Throws as read_all.
+Fd open_to_read(const std::string& name);
+/// Replaces `into` by `most` bytes of a file from `offset` on; fewer only at its end. Throws as
+/// read_all; `into` is then empty.
+void read_at(const Fd& file, std::uint64_t offset, std::size_t most, std::string& into,
+             const std::string& name);
 /// Reads a whole file. Throws as read_all.
 std::string read_file(const std::string& name);
 /// What some editors write at the beginning of a text in UTF-8.

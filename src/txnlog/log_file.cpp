@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <utility>
 
@@ -79,11 +78,7 @@ std::string flaw_text(const Flaw& flaw) {
 }
 
 LogFile::LogFile(std::string path, Report report)
-    : path_(std::move(path)),
-      report_(std::move(report)),
-      fd_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (!fd_) throw ValueError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
-  posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    : path_(std::move(path)), report_(std::move(report)), fd_(open_to_read(path_)) {
   refresh_size();
 }
 
@@ -101,21 +96,8 @@ std::string_view LogFile::bytes_at(std::uint64_t offset, std::size_t count) {
   const auto left = offset < size_ ? size_ - offset : 0;
   const auto wanted = std::min<std::uint64_t>(left, std::max(count, read_size));
   if (buffer_.capacity() > 2 * read_size && wanted <= read_size) std::string().swap(buffer_);
-  buffer_.resize(wanted);
   buffered_at_ = offset;
-  std::size_t have = 0;
-  while (have < buffer_.size()) {
-    const auto got =
-        TEMP_FAILURE_RETRY(pread(fd_.get(), buffer_.data() + have, buffer_.size() - have,
-                                 static_cast<off_t>(offset + have)));
-    if (got < 0) {
-      buffer_.clear();
-      throw ValueError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
-    }
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  buffer_.resize(have);
+  read_at(fd_, offset, wanted, buffer_, path_);
   return std::string_view(buffer_).substr(0, count);
 }
 

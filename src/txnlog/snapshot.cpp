@@ -7,9 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <utility>
 
@@ -24,29 +21,23 @@ constexpr std::size_t snappy_header = 16;
 /// Reads a file from its beginning.
 class RawFile {
  public:
-  explicit RawFile(std::string path)
-      : path_(std::move(path)), fd_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!fd_) fail();
-    posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  explicit RawFile(std::string path) : path_(std::move(path)), fd_(open_to_read(path_)) {}
+  /// What tells how it is packed.
+  std::string beginning() const {
+    std::string bytes;
+    read_at(fd_, 0, snappy_magic.size(), bytes, path_);
+    return bytes;
   }
-  /// Less than `most` only at the end.
-  std::size_t read(char* into, std::size_t most) {
-    std::size_t have = 0;
-    while (have < most) {
-      const auto got = TEMP_FAILURE_RETRY(::read(fd_.get(), into + have, most - have));
-      if (got < 0) fail();
-      if (got == 0) break;
-      have += static_cast<std::size_t>(got);
-    }
-    return have;
+  /// The next piece; a short one only at the end.
+  void next(std::string& into) {
+    read_at(fd_, at_, piece_size, into, path_);
+    at_ += into.size();
   }
 
  private:
-  [[noreturn]] void fail() const {
-    throw ValueError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
-  }
   std::string path_;
   Fd fd_;
+  std::uint64_t at_ = 0;
 };
 
 /// Decodes a raw block of Snappy (format_description.txt of google/snappy). Throws Error. These few
@@ -107,16 +98,16 @@ class CutOff final : public Error {
 /// Gives the unpacked bytes piece by piece.
 class Unpacking {
  public:
-  explicit Unpacking(const std::string& path) : file_(path), piece_(piece_size, '\0') {
-    piece_.resize(file_.read(piece_.data(), piece_size));
-    if (piece_.starts_with(gzip_magic)) {
-      inflation_ = std::make_unique<Inflation>([this] { return next_raw(); }, Compression::Gzip);
-      packed_ = std::move(piece_);
-    } else if (piece_.starts_with(snappy_magic)) {
-      snappy_ = true;
-      packed_ = std::move(piece_);  // its header is the first of those that next_block skips
-    }
-    first_ = true;
+  explicit Unpacking(const std::string& path) : file_(path) {
+    const auto beginning = file_.beginning();
+    snappy_ = beginning.starts_with(snappy_magic);
+    if (beginning.starts_with(gzip_magic))
+      inflation_ = std::make_unique<Inflation>(
+          [this] {
+            file_.next(packed_);
+            return std::string_view(packed_);
+          },
+          Compression::Gzip);
   }
 
   bool is_packed() const { return inflation_ || snappy_; }
@@ -147,18 +138,9 @@ class Unpacking {
     } else if (snappy_) {
       do piece_ = next_block();
       while (piece_.empty() && !ended_);
-    } else if (!std::exchange(first_, false)) {
-      piece_.resize(piece_size);
-      piece_.resize(file_.read(piece_.data(), piece_size));
+    } else {
+      file_.next(piece_);
     }
-  }
-
-  std::string_view next_raw() {
-    if (!std::exchange(first_, false)) {
-      packed_.resize(piece_size);
-      packed_.resize(file_.read(packed_.data(), piece_size));
-    }
-    return packed_;
   }
 
   /// Whether so many packed bytes are there, from packed_at_ on.
@@ -166,16 +148,15 @@ class Unpacking {
     while (packed_.size() - packed_at_ < count) {
       packed_.erase(0, packed_at_);
       packed_at_ = 0;
-      const auto before = packed_.size();
-      packed_.resize(before + piece_size);
-      packed_.resize(before + file_.read(packed_.data() + before, piece_size));
-      if (packed_.size() == before) return false;
+      file_.next(more_);
+      if (more_.empty()) return false;
+      packed_ += more_;
     }
     return true;
   }
 
-  /// SnappyInputStream of snappy-java: chunks, each with its length. A further header may stand
-  /// where a chunk would.
+  /// SnappyInputStream of snappy-java: chunks, each with its length. A header stands at the
+  /// beginning, and may stand where a chunk would.
   std::string next_block() {
     constexpr std::size_t length_size = 4;
     constexpr std::int32_t most = 64 << 20;
@@ -201,14 +182,14 @@ class Unpacking {
   }
 
   RawFile file_;
-  std::string piece_;
+  std::string piece_{};
   std::string packed_{};
+  std::string more_{};  ///< the next of these
   std::size_t packed_at_ = 0;
   std::unique_ptr<Inflation> inflation_{};
   std::uint64_t unpacked_ = 0;
   bool snappy_ = false;
   bool lenient_ = false;
-  bool first_ = false;
   bool ended_ = false;
 };
 
@@ -375,9 +356,7 @@ DamagedSnapshot::DamagedSnapshot(const std::string& file, std::uint64_t offset,
       last_words_(std::move(last_words)) {}
 
 bool is_snapshot(const std::string& path) {
-  RawFile file(path);
-  std::string beginning(snappy_magic.size(), '\0');
-  beginning.resize(file.read(beginning.data(), beginning.size()));
+  const auto beginning = RawFile(path).beginning();
   return beginning.starts_with(snapshot_magic) || beginning.starts_with(gzip_magic) ||
          beginning.starts_with(snappy_magic);
 }
