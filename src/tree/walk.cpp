@@ -270,8 +270,6 @@ class WalkReads {
     ReadOp::What what = ReadOp::What::Value;
     bool reads_names = false;  ///< with the value
     bool reads_acl = false;
-
-    std::size_t reads() const { return reads_names ? 2 : 1; }
   };
   /// The order of the nodes to be sent.
   enum class Order { OfQuestions, OfVisits, Apart };
@@ -410,9 +408,8 @@ class WalkReads {
       if (is_lost) return true;
       results = std::move(outcome.value);
       // If the request failed as a whole.
-      std::size_t reads = 0;
-      for (const auto& asked : batch.asked) reads += asked.reads();
-      results.resize(reads, {.code = outcome.code});
+      const auto names = std::ranges::count(batch.asked, true, &Asked::reads_names);
+      results.resize(batch.asked.size() + static_cast<std::size_t>(names), {.code = outcome.code});
       return true;
     });
   }
