@@ -416,9 +416,7 @@ class Checker {
 
   std::string snapshot_remedy(const DataFiles::File& file, bool ends) const {
     if (base_) return "remove the file; there is a newer one";
-    const bool older = std::ranges::any_of(
-        files_.snapshots(), [&](const DataFiles::File& one) { return one.zxid < file.zxid; });
-    if (!older)
+    if (files_.snapshots().front().zxid == file.zxid)
       return fmt::format("{}; there is no older snapshot for servers to begin with", other_files);
     return fmt::format(
         "{}; {}servers take an older snapshot and the logs after it, and what these "
