@@ -703,29 +703,23 @@ class Checker {
   void check_digests() {
     digests_.finish();
     result_.digests = digests_.right();
-    const auto finding = [](const DigestCheck::Difference& digests) {
-      return Finding{
-          .file = digests.file, .offset = digests.offset, .from = digests.from, .to = digests.to};
+    const auto tell = [&](const DigestCheck::Difference& digests, const std::string& problem,
+                          std::string_view remedy, bool harmless) {
+      add({digests.file, digests.offset, digests.from, digests.to, problem, std::string(remedy),
+           harmless});
     };
-    if (const auto& wrong = digests_.wrong()) {
-      auto found = finding(*wrong);
-      found.problem = wrong->ended
-                          ? "the tree differs from the one that its server had, but later no more"
-                          : "from this transaction on, the tree differs from the one that its "
-                            "server had";
-      found.remedy = other_member;
-      add(found);
-    }
-    if (const auto& harmless = digests_.harmless()) {
-      auto found = finding(*harmless);
-      found.problem = fmt::format("{} not of the tree{}",
-                                  harmless->count == 1 ? "a digest is" : "some digests are",
-                                  harmless->ended ? ", and later ones are right" : "");
-      found.remedy =
-          "nothing to do: the server computed them ahead, and counts them when it starts";
-      found.harmless = true;
-      add(found);
-    }
+    if (const auto& wrong = digests_.wrong())
+      tell(*wrong,
+           wrong->ended
+               ? "the tree differs from the one that its server had, but later no more"
+               : "from this transaction on, the tree differs from the one that its server had",
+           other_member, false);
+    if (const auto& harmless = digests_.harmless())
+      tell(*harmless,
+           fmt::format("{} not of the tree{}",
+                       harmless->count == 1 ? "a digest is" : "some digests are",
+                       harmless->ended ? ", and later ones are right" : ""),
+           "nothing to do: the server computed them ahead, and counts them when it starts", true);
   }
 
   /// What a file lacks at its end is known when the next has begun.
