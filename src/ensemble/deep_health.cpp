@@ -305,10 +305,9 @@ std::vector<HealthFinding> DeepHealth::findings() const {
 
 std::vector<Check> DeepHealth::passed() const {
   std::vector<Check> all;
-  for (const auto& [name, check] : check_names) {
-    const auto is_this = [wanted = check](const Unchecked& each) { return each.check == wanted; };
-    if (!found_.contains(check) && std::ranges::none_of(unchecked_, is_this)) all.push_back(check);
-  }
+  for (const auto& [name, check] : check_names)
+    if (!found_.contains(check) && std::ranges::count(unchecked_, check, &Unchecked::check) == 0)
+      all.push_back(check);
   return all;
 }
 
