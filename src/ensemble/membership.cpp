@@ -2,6 +2,7 @@
 #include "ensemble/membership.h"
 
 #include "base/error.h"
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -198,10 +199,7 @@ std::vector<MemberChange> membership_changes(const Membership& before, const Mem
   for (const auto leaving : split(all_leaving, ','))
     if (const auto id = number_in<std::int64_t>(trimmed(leaving)))
       changes.try_emplace(*id, MemberChange{.kind = Kind::Unknown, .id = *id});
-  std::vector<MemberChange> list;
-  list.reserve(changes.size());
-  for (auto& [id, each] : changes) list.push_back(std::move(each));
-  return list;
+  return mapped(changes, [](const auto& one) { return one.second; });
 }
 
 }  // namespace zksh

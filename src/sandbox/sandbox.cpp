@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/time.h"
 #include "client/four_letter_word.h"
@@ -336,9 +337,7 @@ std::shared_ptr<Process> Sandbox::launch(std::size_t i) const {
 
 /// The servers that do not serve yet. Without a quorum, those that do not answer.
 std::vector<std::size_t> Sandbox::not_serving(const std::vector<std::size_t>& which) const {
-  std::vector<int> ports;
-  ports.reserve(which.size());
-  for (const std::size_t i : which) ports.push_back(ports_[i].client);
+  const auto ports = mapped(which, [&](std::size_t i) { return ports_[i].client; });
   const auto answers = ask_servers(ports, "conf", Clock::now() + answer_limit);
   const bool quorum = quorum_runs();
   std::vector<std::size_t> rest;
