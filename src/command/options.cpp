@@ -17,41 +17,6 @@
 namespace zksh {
 namespace {
 
-/// Takes an option's value (empty for a flag) or a positional's word. May throw UsageError.
-using WordTaker = std::function<void(const std::string&)>;
-
-/// Passes the words to their takers, one for each argument, in the order of the declarations.
-/// Returns the positional words that no argument took. Throws UsageError for an invalid value.
-std::vector<std::string> bind_words(const GivenWords& given, const std::vector<Argument>& arguments,
-                                    const std::vector<WordTaker>& takers) {
-  std::vector<const std::string*> taken(arguments.size());
-  std::vector<std::string> surplus;
-  for (const auto& word : given.positionals) {
-    const auto takes = [&](std::size_t i) {
-      const auto& argument = arguments[i];
-      // In its place, what begins like a number is refused as one, rather than ignored.
-      const bool fits = !argument.legacy || argument.kind != Argument::Kind::Number ||
-                        (surplus.empty() && begins_as_number(word));
-      return argument.takes_one_word() && !taken[i] && fits;
-    };
-    std::size_t i = 0;
-    while (i < arguments.size() && !takes(i)) ++i;
-    if (i < arguments.size())
-      taken[i] = &word;
-    else
-      surplus.push_back(word);
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (taken[i]) takers[i](*taken[i]);
-    for (const auto& option : given.options)
-      if (option.option == &arguments[i]) takers[i](option.value.value_or(""));
-  }
-  const auto rest = std::ranges::find_if(arguments, &Argument::takes_rest);
-  if (rest == arguments.end()) return surplus;
-  std::ranges::for_each(surplus, takers[static_cast<std::size_t>(rest - arguments.begin())]);
-  return {};
-}
-
 /// "unknown option -x", with the closest declared name if there is one. `before`: how many
 /// positional words precede it.
 std::string unknown_option_text(const std::vector<Argument>& arguments, const std::string& word,
@@ -232,42 +197,56 @@ std::string syntax_of(std::span<const Argument> arguments) {
   return text;
 }
 
-struct Options::Impl {
-  std::vector<Argument> arguments;
-  std::vector<WordTaker> takers;  ///< in the order of `arguments`
-  std::vector<std::string>* program = nullptr;
+Argument& Options::add(Argument::Kind kind, std::string_view names, std::string_view value,
+                       std::string_view help, WordTaker take) {
+  auto& argument = arguments_.emplace_back(std::exchange(next_, {}));
+  argument.kind = kind;
+  for (const auto name : split(names, ',')) argument.names.emplace_back(name);
+  if (!argument.positional()) argument.value = value;
+  argument.help = help;
+  takers_.push_back(std::move(take));
+  return argument;
+}
+
+/// Passes the words to their takers, one for each argument, in the order of the declarations.
+/// Returns the positional words that no argument took. Throws UsageError for an invalid value.
+std::vector<std::string> Options::bind_words(const GivenWords& given) const {
+  std::vector<const std::string*> taken(arguments_.size());
   std::vector<std::string> surplus;
-  Argument next{};  ///< what the next declared argument is marked as
-  std::vector<ForeignOptions> foreign{};
-
-  Argument& add(Argument::Kind kind, std::string_view names, std::string_view value,
-                std::string_view help, WordTaker take) {
-    auto& argument = arguments.emplace_back(std::exchange(next, {}));
-    argument.kind = kind;
-    for (const auto name : split(names, ',')) argument.names.emplace_back(name);
-    if (!argument.positional()) argument.value = value;
-    argument.help = help;
-    takers.push_back(std::move(take));
-    return argument;
+  for (const auto& word : given.positionals) {
+    const auto takes = [&](std::size_t i) {
+      const auto& argument = arguments_[i];
+      // In its place, what begins like a number is refused as one, rather than ignored.
+      const bool fits = !argument.legacy || argument.kind != Argument::Kind::Number ||
+                        (surplus.empty() && begins_as_number(word));
+      return argument.takes_one_word() && !taken[i] && fits;
+    };
+    std::size_t i = 0;
+    while (i < arguments_.size() && !takes(i)) ++i;
+    if (i < arguments_.size())
+      taken[i] = &word;
+    else
+      surplus.push_back(word);
   }
-};
-
-Options::Options() : impl_(std::make_unique<Impl>()) {}
-Options::~Options() = default;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (taken[i]) takers_[i](*taken[i]);
+    for (const auto& option : given.options)
+      if (option.option == &arguments_[i]) takers_[i](option.value.value_or(""));
+  }
+  const auto rest = std::ranges::find_if(arguments_, &Argument::takes_rest);
+  if (rest == arguments_.end()) return surplus;
+  std::ranges::for_each(surplus, takers_[static_cast<std::size_t>(rest - arguments_.begin())]);
+  return {};
+}
 
 void Options::keep_names_in(std::string_view syntax) {
-  for (auto& argument : impl_->arguments)
+  for (auto& argument : arguments_)
     if (auto known = argument.names_in(syntax); !known.empty()) argument.names = std::move(known);
 }
 
-Options& Options::mark(bool Argument::*how) {
-  impl_->next.*how = true;
-  return *this;
-}
-
 void Options::flag(std::string_view names, bool& target, std::string_view help) {
-  impl_->add(Argument::Kind::Flag, names, {}, help,
-             [&target](const std::string& /*none*/) { target = true; });
+  add(Argument::Kind::Flag, names, {}, help,
+      [&target](const std::string& /*none*/) { target = true; });
 }
 
 template <class Number>
@@ -275,7 +254,7 @@ void Options::number(std::string_view names, std::optional<Number>& target, std:
                      std::string_view help) {
   using Limits = std::numeric_limits<Number>;
   const std::string name(names.substr(0, names.find(',')));
-  impl_->add(Argument::Kind::Number, names, value, help, [&target, name](const std::string& word) {
+  add(Argument::Kind::Number, names, value, help, [&target, name](const std::string& word) {
     if (!target)
       target = static_cast<Number>(
           parse_number(without_quotes(word), name, Limits::min(), Limits::max()));
@@ -288,13 +267,13 @@ template void Options::number(std::string_view, std::optional<std::int64_t>&, st
 
 void Options::word(Argument::Kind kind, std::string_view name, std::string& target,
                    std::string_view help, std::string_view value) {
-  impl_->add(kind, name, value, help, [&target](const std::string& word) { target = word; });
+  add(kind, name, value, help, [&target](const std::string& word) { target = word; });
   require();
 }
 
 void Options::word(Argument::Kind kind, std::string_view names, std::optional<std::string>& target,
                    std::string_view help, std::string_view value) {
-  impl_->add(kind, names, value, help, [&target](const std::string& word) {
+  add(kind, names, value, help, [&target](const std::string& word) {
     if (!target) target = word;
   });
 }
@@ -302,89 +281,68 @@ void Options::word(Argument::Kind kind, std::string_view names, std::optional<st
 void Options::duration(std::string_view names, std::optional<std::chrono::milliseconds>& target,
                        std::string_view help) {
   const std::string name(names.substr(0, names.find(',')));
-  impl_->add(Argument::Kind::Text, names, "time", help, [&target, name](const std::string& word) {
+  add(Argument::Kind::Text, names, "time", help, [&target, name](const std::string& word) {
     if (!target) target = parse_duration(word, name);
   });
 }
 
 void Options::rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
                    std::string_view help, bool required, std::string_view value) {
-  impl_
-      ->add(kind, name, value, help, [&target](const std::string& word) { target.push_back(word); })
-      .required = required;
+  add(kind, name, value, help, [&target](const std::string& word) {
+    target.push_back(word);
+  }).required = required;
 }
 
 void Options::choice_of(std::string_view names, Choices choices, std::optional<std::string>* other,
                         std::string_view value, std::string_view help) {
   const auto kind = other ? Argument::Kind::Text : Argument::Kind::Choice;
   auto known = choices.names;
-  impl_
-      ->add(kind, names, value, help,
-            [choices = std::move(choices), other, what = std::string(value),
-             given = false](const std::string& word) mutable {
-              const auto place = place_of(word, choices.names);
-              const bool is_choice = place < choices.names.size();
-              if (other && !is_choice) {
-                if (!*other) *other = word;
-              } else if (!std::exchange(given, true)) {
-                if (!is_choice) refuse_choice(word, what, choices.names);
-                choices.choose(place);
-              }
-            })
+  add(kind, names, value, help,
+      [choices = std::move(choices), other, what = std::string(value),
+       given = false](const std::string& word) mutable {
+        const auto place = place_of(word, choices.names);
+        const bool is_choice = place < choices.names.size();
+        if (other && !is_choice) {
+          if (!*other) *other = word;
+        } else if (!std::exchange(given, true)) {
+          if (!is_choice) refuse_choice(word, what, choices.names);
+          choices.choose(place);
+        }
+      })
       .choices = std::move(known);
 }
 
-void Options::require() { impl_->arguments.back().required = true; }
-
-void Options::suggest(std::vector<std::string> values) {
-  impl_->arguments.back().choices = std::move(values);
-}
-
-void Options::suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values) {
-  impl_->arguments.back().choices_after = std::move(values);
-}
-
 void Options::program(std::vector<std::string>& target, std::string_view help) {
-  const bool marked = std::ranges::any_of(impl_->arguments, [](const Argument& before) {
+  const bool marked = std::ranges::any_of(arguments_, [](const Argument& before) {
     return before.positional() && (!before.required || before.takes_rest());
   });
-  impl_->program = &target;
-  impl_->add(Argument::Kind::Program, "program", {}, help, {}).marked = marked;
+  program_ = &target;
+  add(Argument::Kind::Program, "program", {}, help, {}).marked = marked;
 }
 
 void Options::instead_of(std::string_view options, std::string_view remedy) {
-  impl_->foreign.push_back({.names = split(options, ','), .remedy = remedy});
+  foreign_.push_back({.names = split(options, ','), .remedy = remedy});
 }
 
 void Options::parse(const std::vector<std::string>& words, const std::vector<bool>& quoted,
                     bool as_zkcli) {
-  auto given = given_words(impl_->arguments, words, quoted);
+  auto given = given_words(arguments_, words, quoted);
   for (auto& option : given.options)
     if (as_zkcli && option.apart) option.value = without_quotes(*option.value);
-  if (const auto unknown = unknown_option(impl_->arguments, given, impl_->foreign, as_zkcli)) {
+  if (const auto unknown = unknown_option(arguments_, given, foreign_, as_zkcli)) {
     const auto& [word, before] = *unknown;
-    const auto text = foreign_option_text(impl_->foreign, word);
-    throw UsageError(text.empty() ? unknown_option_text(impl_->arguments, word, before) : text);
+    const auto text = foreign_option_text(foreign_, word);
+    throw UsageError(text.empty() ? unknown_option_text(arguments_, word, before) : text);
   }
-  check_options(impl_->arguments, given, as_zkcli);
-  check_word_count(impl_->arguments, given);
-  check_exclusive(impl_->arguments, given, as_zkcli);
+  check_options(arguments_, given, as_zkcli);
+  check_word_count(arguments_, given);
+  check_exclusive(arguments_, given, as_zkcli);
   // An empty variable in a script must not look like a successful program.
   if (given.program && given.marked && given.program_words == 0)
     throw UsageError("no program after --");
-  if (impl_->program)
-    impl_->program->assign(words.end() - static_cast<std::ptrdiff_t>(given.program_words),
-                           words.end());
-  impl_->surplus = bind_words(given, impl_->arguments, impl_->takers);
+  if (program_)
+    program_->assign(words.end() - static_cast<std::ptrdiff_t>(given.program_words), words.end());
+  surplus_ = bind_words(given);
 }
-
-const std::vector<std::string>& Options::surplus() const { return impl_->surplus; }
-
-std::vector<std::string> Options::program_words() const {
-  return impl_->program ? *impl_->program : std::vector<std::string>{};
-}
-
-const std::vector<Argument>& Options::arguments() const { return impl_->arguments; }
-const std::vector<ForeignOptions>& Options::foreign() const { return impl_->foreign; }
 
 }  // namespace zksh

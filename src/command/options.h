@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +18,8 @@
 #include <vector>
 
 namespace zksh {
+
+struct GivenWords;
 
 /// Too few words, or words that do not fit the syntax; the user is shown the usage line.
 class SyntaxError : public UsageError {
@@ -88,10 +89,10 @@ struct ForeignOptions {
 /// std::optional may be left out; if it is given twice, the first counts.
 class Options {
  public:
-  Options();
+  Options() = default;
   Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
-  ~Options();
+  ~Options() = default;
 
   void flag(std::string_view names, bool& target, std::string_view help);
   /// A decimal number with an optional sign, in the range of its type.
@@ -172,9 +173,11 @@ class Options {
     rest(Argument::Kind::Line, name, target, help, true);
   }
   /// Common values of the last declared argument, for completion; others are allowed.
-  void suggest(std::vector<std::string> values);
+  void suggest(std::vector<std::string> values) { arguments_.back().choices = std::move(values); }
   /// The same, depending on the word before.
-  void suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values);
+  void suggest_after(std::map<std::string, std::vector<std::string>, std::less<>> values) {
+    arguments_.back().choices_after = std::move(values);
+  }
   /// A program with its arguments: all words from the first that is neither an option nor taken by
   /// an earlier argument, as for env(1) or timeout(1). `--` may precede it, and must if an earlier
   /// argument is optional or takes all remaining words.
@@ -202,16 +205,25 @@ class Options {
   void parse(const std::vector<std::string>& words, const std::vector<bool>& quoted = {},
              bool as_zkcli = false);
   /// The positional words that no argument took.
-  const std::vector<std::string>& surplus() const;
+  const std::vector<std::string>& surplus() const { return surplus_; }
   /// The words of the program; empty if none was given or declared.
-  std::vector<std::string> program_words() const;
+  std::vector<std::string> program_words() const {
+    return program_ ? *program_ : std::vector<std::string>{};
+  }
 
-  const std::vector<Argument>& arguments() const;
-  const std::vector<ForeignOptions>& foreign() const;
+  const std::vector<Argument>& arguments() const { return arguments_; }
+  const std::vector<ForeignOptions>& foreign() const { return foreign_; }
 
  private:
-  struct Impl;
-  Options& mark(bool Argument::*how);
+  /// Takes an option's value (empty for a flag) or a positional's word. May throw UsageError.
+  using WordTaker = std::function<void(const std::string&)>;
+  Argument& add(Argument::Kind kind, std::string_view names, std::string_view value,
+                std::string_view help, WordTaker take);
+  std::vector<std::string> bind_words(const GivenWords& given) const;
+  Options& mark(bool Argument::*how) {
+    next_.*how = true;
+    return *this;
+  }
   struct Choices {
     std::vector<std::string> names;
     std::function<void(std::size_t place)> choose;
@@ -231,9 +243,14 @@ class Options {
   void rest(Argument::Kind kind, std::string_view name, std::vector<std::string>& target,
             std::string_view help, bool required, std::string_view value = {});
   /// Makes the last declared argument required.
-  void require();
+  void require() { arguments_.back().required = true; }
 
-  std::unique_ptr<Impl> impl_;
+  std::vector<Argument> arguments_;
+  std::vector<WordTaker> takers_;  ///< in the order of `arguments_`
+  std::vector<std::string>* program_ = nullptr;
+  std::vector<std::string> surplus_;
+  Argument next_{};  ///< what the next declared argument is marked as
+  std::vector<ForeignOptions> foreign_;
 };
 
 }  // namespace zksh
