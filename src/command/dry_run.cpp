@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "base/words.h"
-#include "client/rehearsal.h"
 
 #include <algorithm>
 #include <utility>
@@ -29,17 +28,14 @@ void print_rehearsed(Output& out, const WriteDescription& what) {
 DryRun::DryRun(Client& client, Output& out, std::stop_token stop)
     : out_(out),
       silence_(out.silent(std::move(stop))),
-      rehearsal_(std::make_unique<Rehearsal>(
-          client, [this](const Monitor::Held& held, const WriteDescription& what) {
-            notes_(held).push_back(what);
-          })) {
+      rehearsal_(client, [this](const Monitor::Held& held, const WriteDescription& what) {
+        notes_(held).push_back(what);
+      }) {
   silence_.begin_command(out.command());
 }
 
-DryRun::~DryRun() = default;
-
 void DryRun::report() {
-  auto notes = rehearsal_->monitor().with_lock(
+  auto notes = rehearsal_.monitor().with_lock(
       [&](const Monitor::Held& held) { return std::exchange(notes_(held), {}); });
   std::ranges::stable_sort(notes, {}, &WriteDescription::order);
   out_.set_format(silence_.style().format);  // the format that the command chose

@@ -2,17 +2,13 @@
 #pragma once
 
 #include "base/monitor.h"
-#include "client/nodes.h"
+#include "client/rehearsal.h"
 #include "command/output.h"
 
-#include <memory>
 #include <stop_token>
 #include <vector>
 
 namespace zksh {
-
-class Client;
-class Rehearsal;
 
 /// Prints a line about a write that was not sent.
 void print_rehearsed(Output& out, const WriteDescription& what);
@@ -24,9 +20,9 @@ class DryRun {
   DryRun(Client& client, Output& out, std::stop_token stop);
   DryRun(const DryRun&) = delete;
   DryRun& operator=(const DryRun&) = delete;
-  ~DryRun();
+  ~DryRun() = default;
 
-  Rehearsal& client() { return *rehearsal_; }
+  Rehearsal& client() { return rehearsal_; }
   /// Discards the command's own output, which would not be true.
   Output& silence() { return silence_; }
   /// Prints what would have been written, one line per write.
@@ -36,7 +32,7 @@ class DryRun {
   Output& out_;
   Output silence_;
   Guarded<std::vector<WriteDescription>> notes_;
-  std::unique_ptr<Rehearsal> rehearsal_;
+  Rehearsal rehearsal_;
 };
 
 }  // namespace zksh

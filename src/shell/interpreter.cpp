@@ -8,7 +8,6 @@
 #include "base/words.h"
 #include "client/joint_reads.h"
 #include "client/persistent_watches.h"
-#include "client/rehearsal.h"
 #include "command/dry_run.h"
 #include "command/given_words.h"
 #include "command/help.h"
