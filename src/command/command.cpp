@@ -244,17 +244,27 @@ const Command* command_named(std::string_view name) {
   return nullptr;
 }
 
-namespace {
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command* command : all_commands()) {
+    names.emplace_back(command->name);
+    names.insert(names.end(), command->aliases.begin(), command->aliases.end());
+  }
+  return names;
+}
 
-/// Whether the word is the name of the command or another word for it, ignoring case; a plural
-/// matches its singular.
-bool is_known_as(const Command& command, std::string_view word) {
-  const auto is = [&](std::string_view name) {
-    return equal_ignoring_case(name, word) ||
-           (word.ends_with('s') && equal_ignoring_case(name, word.substr(0, word.size() - 1)));
-  };
+bool has_name(const Command& command, std::string_view word) {
+  const auto is = [&](std::string_view text) { return equal_ignoring_case(text, word); };
   return is(command.name) || std::ranges::any_of(command.aliases, is) ||
          std::ranges::any_of(command.keywords, is);
+}
+
+namespace {
+
+/// As has_name, but a plural matches its singular.
+bool is_known_as(const Command& command, std::string_view word) {
+  return has_name(command, word) ||
+         (word.ends_with('s') && has_name(command, word.substr(0, word.size() - 1)));
 }
 
 /// The name of the command, followed by the word if the command takes it: "4lw mntr".
@@ -296,12 +306,7 @@ std::vector<std::string> suggested_commands(std::string_view line) {
   // Another word for a command is not a typing error.
   if (auto names = commands_about(first); !names.empty()) return names;
   if (auto helps = help_for_question(words); !helps.empty()) return helps;
-  std::vector<std::string> names;
-  for (const Command* command : all_commands()) {
-    names.emplace_back(command->name);
-    names.insert(names.end(), command->aliases.begin(), command->aliases.end());
-  }
-  return suggestions(first, names);
+  return suggestions(first, command_names());
 }
 
 }  // namespace zksh

@@ -283,6 +283,10 @@ inline Command make_command(CommandText text, int (*run)(Context&)) {
 std::span<const Command* const> all_commands();
 /// Finds a command by name or alias; null if there is none.
 const Command* command_named(std::string_view name);
+/// The names and aliases of all commands.
+std::vector<std::string> command_names();
+/// Whether one of the command's names or keywords is this word, ignoring case.
+bool has_name(const Command& command, std::string_view word);
 /// Commands that somebody may have meant by a line whose first word is not a command: those that
 /// are about that word, or that answer the question; otherwise the names and aliases closest to it,
 /// best first, at most three, perhaps none.

@@ -82,13 +82,6 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Whether one of the command's names or keywords is this word.
-bool has_name(const Command& command, std::string_view word) {
-  const auto is = [&](std::string_view text) { return equal_ignoring_case(text, word); };
-  return is(command.name) || std::ranges::any_of(command.aliases, is) ||
-         std::ranges::any_of(command.keywords, is);
-}
-
 bool is_called(const Command& command, std::string_view word) {
   const auto has = [&](std::string_view text) { return has_word(text, word); };
   return has(command.name) || has(command.summary) || std::ranges::any_of(command.aliases, has) ||

@@ -180,15 +180,6 @@ Candidates complete_program(const std::string& word, bool first) {
   return Candidates({names.begin(), names.end()});
 }
 
-Candidates command_names(std::string_view prefix) {
-  std::vector<std::string> names;
-  for (const Command* command : all_commands()) {
-    names.emplace_back(command->name);
-    names.insert(names.end(), command->aliases.begin(), command->aliases.end());
-  }
-  return beginning_with(prefix, std::move(names));
-}
-
 /// What a help text says first, without what it adds, and without a full stop.
 std::string first_statement(const std::string& help) {
   auto sentence = help.substr(0, std::min({help.find(". "), help.find("; "), help.find('\n')}));
@@ -386,7 +377,7 @@ void Candidates::prepend(std::string_view text) {
 }
 
 Candidates complete_command(const Invocation& line, const CompletionSources& sources) {
-  if (line.arguments.empty()) return command_names(line.name);
+  if (line.arguments.empty()) return beginning_with(line.name, command_names());
   return line.command ? complete_arguments(line, sources) : Candidates{};
 }
 

@@ -28,10 +28,8 @@ constexpr std::size_t longest_line = std::size_t{16} << 10U;
 std::string_view style_of_command(std::string_view name, bool complete) {
   if (command_named(name)) return style::known_command;
   if (name.starts_with('!')) return {};  // a history expansion
-  const auto may_become = [&](std::string_view known) { return known.starts_with(name); };
-  const bool possible = std::ranges::any_of(all_commands(), [&](const Command* command) {
-    return may_become(command->name) || std::ranges::any_of(command->aliases, may_become);
-  });
+  const bool possible = std::ranges::any_of(
+      command_names(), [&](const std::string& known) { return known.starts_with(name); });
   return possible && !complete ? std::string_view() : style::unknown;
 }
 
