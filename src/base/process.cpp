@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include "base/fd.h"
+#include "base/process_setup.h"
 #include "base/process_tree.h"
 #include "base/text.h"
 
@@ -253,8 +254,7 @@ bool is_program(const std::string& name) {
 }
 
 std::vector<std::string> shell_words(const std::string& text) {
-  const char* const shell = std::getenv("SHELL");
-  return {shell && *shell ? shell : "/bin/sh", "-c", text};
+  return {environment("SHELL", "/bin/sh"), "-c", text};
 }
 
 ProgramImage::ProgramImage(const Program& program)

@@ -1,5 +1,5 @@
-// Process setup: the resource limits and descriptors that zksh was started with, and the command
-// line that others see.
+// Process setup: the resource limits, descriptors and environment that zksh was started with, and
+// the command line that others see.
 #include "base/process_setup.h"
 
 #include "base/error.h"
@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -121,6 +122,11 @@ char* end_of_strings(char* const* strings, char* begin) {
 }
 
 }  // namespace
+
+std::string environment(const char* name, std::string_view otherwise) {
+  const char* const value = std::getenv(name);
+  return std::string(value != nullptr && *value != '\0' ? value : otherwise);
+}
 
 void remember_command_line(char** argv) {
   char* const begin = *argv;

@@ -1,8 +1,9 @@
-// Process setup: the resource limits and descriptors that zksh was started with, and the command
-// line that others see.
+// Process setup: the resource limits, descriptors and environment that zksh was started with, and
+// the command line that others see.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,9 @@ void require_threads(std::size_t count, const char* for_what);
 /// The descriptors above stderr that are not close-on-exec: whoever started zksh meant its programs
 /// to inherit them. All that zksh opens for longer than a moment is close-on-exec.
 std::vector<int> inherited_descriptors();
+
+/// A variable of the environment; `otherwise` if it is not set, or empty.
+std::string environment(const char* name, std::string_view otherwise = {});
 
 /// Records where the kernel keeps the command line and the environment, for replace_command_line.
 /// Call it once, from main, before anything changes the environment.

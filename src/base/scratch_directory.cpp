@@ -2,6 +2,7 @@
 #include "base/scratch_directory.h"
 
 #include "base/error.h"
+#include "base/process_setup.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -36,9 +37,7 @@ done)";
 constexpr const char* register_script = R"(echo $$ >&3 && exec "$@" 3>&-)";
 
 std::string directory_template(const std::string& name) {
-  const char* const parent = std::getenv("TMPDIR");
-  const bool usable = parent != nullptr && *parent != '\0';
-  return std::filesystem::absolute(usable ? parent : "/tmp") / (name + ".XXXXXX");
+  return std::filesystem::absolute(environment("TMPDIR", "/tmp")) / (name + ".XXXXXX");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "command/screen.h"
 
 #include "base/error.h"
+#include "base/process_setup.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "command/questions.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <atomic>
 #include <clocale>
-#include <cstdlib>
 #include <langinfo.h>
 #include <stop_token>
 #include <sys/ioctl.h>
@@ -30,10 +30,7 @@ TerminalSize terminal_size(int fd) {
   return size;
 }
 
-bool terminal_can_redraw() {
-  const char* term = std::getenv("TERM");
-  return term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
-}
+bool terminal_can_redraw() { return environment("TERM", "dumb") != "dumb"; }
 
 bool terminal_shows_utf8() {
   const locale_t locale = newlocale(LC_CTYPE_MASK, "", nullptr);
@@ -143,8 +140,7 @@ int run_until_q(Context& cx, const std::function<int()>& body) {
 
 bool use_color(std::string_view choice, bool on_terminal) {
   if (choice != "auto") return choice == "always";
-  const char* const refused = std::getenv("NO_COLOR");
-  return on_terminal && terminal_can_redraw() && (!refused || !*refused);
+  return on_terminal && terminal_can_redraw() && environment("NO_COLOR").empty();
 }
 
 bool use_color(const Context& cx) {

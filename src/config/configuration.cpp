@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mapped.h"
+#include "base/process_setup.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "config/settings.h"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -23,11 +23,6 @@
 
 namespace zksh {
 namespace {
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value ? value : "";
-}
 
 [[noreturn]] void reject(const std::string& key, const std::string& place) {
   const auto names = mapped<std::string>(Configuration::keys(), &Configuration::Key::name);
@@ -84,8 +79,7 @@ void add_line(ConfigurationFile& file, const std::string& section, const std::st
 /// The names of the configuration files, lowest precedence first. They need not exist.
 std::vector<std::string> configuration_files() {
   std::vector<std::string> files;
-  auto system = environment("XDG_CONFIG_DIRS");
-  if (system.empty()) system = "/etc/xdg";
+  const auto system = environment("XDG_CONFIG_DIRS", "/etc/xdg");
   for (const auto directory : split(system, ':'))
     if (!directory.empty()) files.push_back(std::string(directory) + "/zksh/config");
   std::ranges::reverse(files);  // the first directory has precedence

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/process.h"
+#include "base/process_setup.h"
 #include "base/scratch_directory.h"
 #include "base/text.h"
 #include "client/client.h"
@@ -86,8 +87,7 @@ void write_private_file(const std::string& name, std::string_view bytes) {
 }
 
 std::string keep_value(std::string_view path, std::string_view bytes) {
-  const char* const given = std::getenv("TMPDIR");
-  const std::filesystem::path directory = given && *given ? given : "/tmp";
+  const std::filesystem::path directory = environment("TMPDIR", "/tmp");
   std::string name =
       std::filesystem::absolute(directory) / ("zksh-" + value_file_name(path) + ".XXXXXX");
   write_new(Fd(mkostemp(name.data(), O_CLOEXEC)), bytes, name);  // 0600

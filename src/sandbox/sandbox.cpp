@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/mapped.h"
 #include "base/number.h"
+#include "base/process_setup.h"
 #include "base/time.h"
 #include "client/four_letter_word.h"
 
@@ -15,7 +16,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fcntl.h>
@@ -34,11 +34,6 @@ namespace zksh {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 std::string find_java() {
   const std::string home = environment("JAVA_HOME");
@@ -80,11 +75,9 @@ bool has_jar_of_3_4(const fs::path& directory) { return has_file(directory, "zoo
 std::string named_home(const std::string& zookeeper) {
   const bool is_version = zookeeper.find('/') == std::string::npos && !fs::exists(zookeeper);
   auto home = zookeeper;
-  if (is_version) {  // where tests/support/fetch_servers.py puts the server of a version
-    const std::string cache = environment("XDG_CACHE_HOME");
+  if (is_version)  // where tests/support/fetch_servers.py puts the server of a version
     home = fmt::format("{}/zksh-test-servers/{}",
-                       cache.empty() ? environment("HOME") + "/.cache" : cache, zookeeper);
-  }
+                       environment("XDG_CACHE_HOME", environment("HOME") + "/.cache"), zookeeper);
   if (!jars_below(home).empty()) return home;
   throw Error(is_version ? fmt::format("there is no ZooKeeper {} in {}; in a source tree, "
                                        "tests/support/fetch_servers.py {} downloads it",

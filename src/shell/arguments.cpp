@@ -2,6 +2,7 @@
 #include "shell/arguments.h"
 
 #include "base/fd.h"
+#include "base/process_setup.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "client/connect_string.h"
@@ -385,31 +386,30 @@ void take_script_arguments(Arguments& arguments) {
 /// `given` is the option's value, or null.
 std::optional<Configuration::Value> requested_profile(const std::string* given) {
   if (given != nullptr) return Configuration::Value{*given, "--profile"};
-  const char* const preset = std::getenv("ZKSH_PROFILE");
-  if (preset && *preset) return Configuration::Value{preset, "$ZKSH_PROFILE"};
+  if (const auto preset = environment("ZKSH_PROFILE"); !preset.empty())
+    return Configuration::Value{preset, "$ZKSH_PROFILE"};
   return std::nullopt;
 }
 
 /// $ZKSH_SERVER overrides the files, but not a profile chosen for this run, by option or
 /// $ZKSH_PROFILE, which implies its servers.
 void overlay_server(Configuration& config) {
-  const char* const preset = std::getenv("ZKSH_SERVER");
+  const auto preset = environment("ZKSH_SERVER");
   const auto& chosen_by = config["profile"].origin;
   const bool of_profile = (chosen_by == "--profile" || chosen_by == "$ZKSH_PROFILE") &&
                           config["server"].origin.ends_with(" [" + config.profile() + "]");
-  if (preset && *preset && !of_profile) config.set("server", preset, "$ZKSH_SERVER");
+  if (!preset.empty() && !of_profile) config.set("server", preset, "$ZKSH_SERVER");
 }
 
 /// Finds out in whose place the program runs: from an option, or else from the program's name, the
 /// environment or a file.
 const DropIn* take_drop_in(const GivenOptions& given, std::string_view program,
                            Configuration& config) {
-  const char* const preset = std::getenv("ZKSH_AS");
   if (const auto* const named = given.find("--as"))
     config.set("as", *named, "--as");
   else if (const auto* const started = drop_in_started_as(program))
     config.set("as", std::string(started->name), "the program's name");
-  else if (preset && *preset)
+  else if (const auto preset = environment("ZKSH_AS"); !preset.empty())
     config.set("as", preset, "$ZKSH_AS");
   const auto* const drop_in = drop_in_named(config.text("as"), config.described("as"));
   if (drop_in)

@@ -2,6 +2,7 @@
 #include "term/terminal.h"
 
 #include "base/number.h"
+#include "base/process_setup.h"
 
 #include <array>
 #include <atomic>
@@ -84,10 +85,7 @@ ScreenSize screen_size(int fd) {
   return size;
 }
 
-bool terminal_is_dumb() {
-  const char* term = std::getenv("TERM");
-  return term == nullptr || *term == '\0' || std::string_view(term) == "dumb";
-}
+bool terminal_is_dumb() { return environment("TERM", "dumb") == "dumb"; }
 
 bool use_utf8_locale() {
   const auto is_utf8 = [] { return std::string_view(nl_langinfo(CODESET)) == "UTF-8"; };
