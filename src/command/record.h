@@ -92,22 +92,20 @@ Json record_json(const Record<Row>& record, const Row& row) {
   return json;
 }
 
-/// A row as a line of JSON or, after `kind`, as values separated by tabs.
-template <class Row>
-std::string record_line(const Output& out, const Record<Row>& record, const Row& row,
-                        std::string_view kind = {}) {
-  if (out.json()) return record_json(record, row).text();
-  std::vector<std::string> values;
-  for (const auto& field : record)
-    if (field.column.plain) values.push_back(out.shown(field.of(row).text));
-  return fmt::format("{}{}", kind, fmt::join(values, "\t"));
-}
-
-/// Prints such lines.
+/// Prints each row as a line of JSON or, after `kind`, as values separated by tabs.
 template <class Row>
 void print_rows(Output& out, std::string_view kind, const Record<Row>& record,
                 const std::vector<Row>& rows) {
-  for (const auto& row : rows) out.line("{}", record_line(out, record, row, kind));
+  for (const auto& row : rows) {
+    if (out.json()) {
+      out.line("{}", record_json(record, row).text());
+      continue;
+    }
+    std::vector<std::string> values;
+    for (const auto& field : record)
+      if (field.column.plain) values.push_back(out.shown(field.of(row).text));
+    out.line("{}{}", kind, fmt::join(values, "\t"));
+  }
 }
 
 /// An array with an object for each row.
