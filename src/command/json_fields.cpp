@@ -320,11 +320,11 @@ std::string json_schema() {
   // What a line of any command may be.
   auto lines = Json::array();
   for (const auto* const name : {"Error", "Note", "Question", "Event", "Tally", "Written"})
-    lines.add(Json::object().set("$ref", fmt::format("#/$defs/{}", name)));
+    lines.add(reference(name));
   for (const Command* command : all_commands())
     if (!command->json.empty()) {
       definitions.set(command->name, schema_of_shapes(command->json, command->json_fields));
-      lines.add(Json::object().set("$ref", fmt::format("#/$defs/{}", command->name)));
+      lines.add(reference(command->name));
     }
   return Json::object()
              .set("$schema", "https://json-schema.org/draft/2020-12/schema")
