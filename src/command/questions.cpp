@@ -95,8 +95,6 @@ Questions::Asking::~Asking() {
   });
 }
 
-std::optional<std::string> Questions::Asking::answer() { return questions_.read_line(asked_); }
-
 bool Questions::possible() { return static_cast<bool>(foreground_terminal()); }
 
 std::unique_ptr<Questions::Asking> Questions::begin(const Question& question,
@@ -120,24 +118,23 @@ std::optional<std::string> Questions::ask(const Question& question, const std::s
   return answer;
 }
 
-/// Reads a line, without its newline; nullopt at the end of the input.
-std::optional<std::string> Questions::read_line(const Asked& asked) {
-  const StopFd stopped(asked.stop);
+std::optional<std::string> Questions::Asking::answer() {
+  const StopFd stopped(asked_.stop);
   while (true) {
     // In the background a read would stop the process, which a key is not worth.
-    const bool looks = asked.question.key == 0 || owns_terminal(asked.fd);
-    std::array<pollfd, 3> waiting{{{.fd = looks ? asked.fd : -1, .events = POLLIN, .revents = 0},
+    const bool looks = asked_.question.key == 0 || owns_terminal(asked_.fd);
+    std::array<pollfd, 3> waiting{{{.fd = looks ? asked_.fd : -1, .events = POLLIN, .revents = 0},
                                    {.fd = stopped.get(), .events = POLLIN, .revents = 0},
-                                   {.fd = asked.wake_fd, .events = POLLIN, .revents = 0}}};
+                                   {.fd = asked_.wake_fd, .events = POLLIN, .revents = 0}}};
     poll(waiting.data(), waiting.size(), -1);
     if (waiting[1].revents != 0) throw Cancelled();
     eventfd_t news = 0;
-    eventfd_read(asked.wake_fd, &news);
-    if (const auto went_on = take_typed(asked.wake_fd); went_on) {
+    eventfd_read(asked_.wake_fd, &news);
+    if (const auto went_on = questions_.take_typed(asked_.wake_fd); went_on) {
       if (!*went_on) return std::nullopt;
-      if (asked.question.key != 0) return std::string(1, asked.question.key);
-      return monitor_.with_lock([&](const Monitor::Held& held) {
-        auto line = asked_(held)->typed;
+      if (asked_.question.key != 0) return std::string(1, asked_.question.key);
+      return questions_.monitor_.with_lock([&](const Monitor::Held& held) {
+        auto line = questions_.asked_(held)->typed;
         line.resize(line.find('\n'));
         return line;
       });

@@ -81,7 +81,6 @@ class Questions {
   };
 
   static bool shows_prompt(const Question& question);
-  std::optional<std::string> read_line(const Asked& asked);
   std::optional<bool> take_typed(int wake_fd);
 
   Monitor& monitor_;
