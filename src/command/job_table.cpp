@@ -2,6 +2,7 @@
 #include "command/job_table.h"
 
 #include "base/error.h"
+#include "base/mapped.h"
 #include "command/command.h"
 
 namespace zksh {
@@ -34,10 +35,7 @@ std::optional<JobTable::Job> JobTable::find(int number) {
 
 std::vector<JobTable::Job> JobTable::all() const {
   return monitor_.with_lock([&](const Monitor::Held& held) {
-    std::vector<Job> all;
-    all.reserve(jobs_(held).size());
-    for (const auto& job : jobs_(held)) all.push_back(job.second);
-    return all;
+    return mapped(jobs_(held), [](const auto& numbered) { return numbered.second; });
   });
 }
 

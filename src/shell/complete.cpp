@@ -130,8 +130,7 @@ Candidates acl_identity(const std::string& word, const std::string& node,
   auto present = sources.acls && !node.empty() ? sources.acls(absolute_path(sources.current, node))
                                                : Candidates();
   if (present.awaited) return present;
-  std::vector<std::string> texts;
-  for (auto& candidate : present.first) texts.push_back(std::move(candidate.text));
+  auto texts = mapped(present.first, &Candidate::text);
   if (texts.empty())
     for (const auto& scheme : acl_schemes) texts.push_back(std::string(scheme.name) + ':');
   return beginning_with(word, std::move(texts));
@@ -312,13 +311,11 @@ Candidates candidates_for(const TypedWords& typed, const CompletionSources& sour
 }
 
 std::vector<std::string> shown(const Candidates& candidates) {
-  std::vector<std::string> list;
-  list.reserve(candidates.first.size());
-  for (const auto& candidate : candidates.first) {
-    list.push_back(candidate.text.substr(candidates.directory));
-    if (candidate.mark != '\0') list.back() += candidate.mark;
-  }
-  return list;
+  return mapped(candidates.first, [&](const Candidate& candidate) {
+    auto text = candidate.text.substr(candidates.directory);
+    if (candidate.mark != '\0') text += candidate.mark;
+    return text;
+  });
 }
 
 /// A line for each option: the names that it has among the candidates, and its meaning.
