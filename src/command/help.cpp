@@ -122,49 +122,46 @@ constexpr std::array other_forms{OtherForm{"getAllChildrenNumber", "count"},
                                  OtherForm{"getEphemerals", "ephemerals"}, OtherForm{"ls2", "ls"},
                                  OtherForm{"rlock", "rwlock"}, OtherForm{"wlock", "rwlock"}};
 
-struct Key {
-  std::string_view keys;
+struct Explained {
+  std::string_view name;
   std::string_view meaning;
 };
-constexpr std::array editor_keys{
-    Key{"Tab, Shift-Tab", "Complete; again: step through the candidates, and back."},
-    Key{"Right, End", "At the end of the line: take the hint. Alt-F takes a word of it."},
-    Key{"Up, Down", "Recall earlier lines: those that begin with what was typed before Up."},
-    Key{"Ctrl-R", "Search earlier lines."},
-    Key{"Alt-.", "Insert the last word of the line before; again: of the one before that."},
-    Key{"Ctrl-A, Ctrl-E", "Go to the beginning, the end."},
-    Key{"Ctrl-W, Ctrl-U", "Delete the word before the cursor, all before the cursor."},
-    Key{"Ctrl-Y, Ctrl-_", "Insert what was deleted; undo."},
-    Key{"Ctrl-X Ctrl-E",
-        "Edit the line in $VISUAL or $EDITOR, and run what was saved, if anything was (in vi: v)."},
-    Key{"Ctrl-L", "Clear the screen."},
-    Key{"Ctrl-C", "End the running command, or drop the typed line."},
-    Key{"Ctrl-Z", "Move a command that only waits to the background; else stop zksh."},
-    Key{"Ctrl-D", "On an empty line: exit."},
-    Key{"Enter", "Run the line; within quotes: go on in the next line."}};
+constexpr auto editor_keys = std::to_array<Explained>(
+    {{"Tab, Shift-Tab", "Complete; again: step through the candidates, and back."},
+     {"Right, End", "At the end of the line: take the hint. Alt-F takes a word of it."},
+     {"Up, Down", "Recall earlier lines: those that begin with what was typed before Up."},
+     {"Ctrl-R", "Search earlier lines."},
+     {"Alt-.", "Insert the last word of the line before; again: of the one before that."},
+     {"Ctrl-A, Ctrl-E", "Go to the beginning, the end."},
+     {"Ctrl-W, Ctrl-U", "Delete the word before the cursor, all before the cursor."},
+     {"Ctrl-Y, Ctrl-_", "Insert what was deleted; undo."},
+     {"Ctrl-X Ctrl-E",
+      "Edit the line in $VISUAL or $EDITOR, and run what was saved, if anything was (in vi: v)."},
+     {"Ctrl-L", "Clear the screen."},
+     {"Ctrl-C", "End the running command, or drop the typed line."},
+     {"Ctrl-Z", "Move a command that only waits to the background; else stop zksh."},
+     {"Ctrl-D", "On an empty line: exit."},
+     {"Enter", "Run the line; within quotes: go on in the next line."}});
 
-struct ExitStatus {
-  std::string_view number;
-  std::string_view meaning;
-};
-constexpr std::array exit_statuses{ExitStatus{"0", "success"},
-                                   ExitStatus{"1", "false or failed"},
-                                   ExitStatus{"2", "usage"},
-                                   ExitStatus{"3", "no connection"},
-                                   ExitStatus{"4", "no node"},
-                                   ExitStatus{"5", "node exists"},
-                                   ExitStatus{"6", "version mismatch"},
-                                   ExitStatus{"7", "not authorised"},
-                                   ExitStatus{"8", "has children"},
-                                   ExitStatus{"9", "session expired"},
-                                   ExitStatus{"10", "outcome unknown"},
-                                   ExitStatus{"11", "read-only"},
-                                   ExitStatus{"12", "refused by the server"},
-                                   ExitStatus{"75", "lock busy"},
-                                   ExitStatus{"76", "lock lost"},
-                                   ExitStatus{"124", "timed out"},
-                                   ExitStatus{"126, 127", "program cannot be run, not found"},
-                                   ExitStatus{"128+n", "signal n"}};
+constexpr auto exit_statuses =
+    std::to_array<Explained>({{"0", "success"},
+                              {"1", "false or failed"},
+                              {"2", "usage"},
+                              {"3", "no connection"},
+                              {"4", "no node"},
+                              {"5", "node exists"},
+                              {"6", "version mismatch"},
+                              {"7", "not authorised"},
+                              {"8", "has children"},
+                              {"9", "session expired"},
+                              {"10", "outcome unknown"},
+                              {"11", "read-only"},
+                              {"12", "refused by the server"},
+                              {"75", "lock busy"},
+                              {"76", "lock lost"},
+                              {"124", "timed out"},
+                              {"126, 127", "program cannot be run, not found"},
+                              {"128+n", "signal n"}});
 
 }  // namespace
 
