@@ -23,6 +23,11 @@ namespace {
 std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
+/// The names in this style, with commas between them.
+std::string listed(const auto& names, std::string (*style)(std::string_view)) {
+  return fmt::format("{}", fmt::join(mapped(names, style), ", "));
+}
+
 /// Wraps long source lines, but not before a word that roff would take for a request.
 std::string wrapped(std::string_view line) {
   constexpr std::size_t width = 78;
@@ -77,11 +82,7 @@ std::string styled_syntax(std::string_view syntax) {
 }
 
 std::string argument_item(const Argument& argument) {
-  std::string names;
-  for (const auto& name : argument.names) {
-    if (!names.empty()) names += ", ";
-    names += argument.positional() ? italic(name) : bold(name);
-  }
+  auto names = listed(argument.names, argument.positional() ? italic : bold);
   if (!argument.value.empty() && !argument.value.starts_with('[')) names += ' ';
   names += styled_syntax(argument.value);
   if (argument.legacy) names += " (as in zkCli)";
@@ -138,8 +139,7 @@ std::vector<SharedOptions> shared_options(const Commands& group) {
 }
 
 std::string bold_names(const Commands& commands) {
-  const auto names = mapped(commands, [](const Command* command) { return bold(command->name); });
-  return fmt::format("{}", fmt::join(names, ", "));
+  return listed(mapped(commands, &Command::name), bold);
 }
 
 std::string shared_items(const std::vector<SharedOptions>& shared) {
@@ -174,11 +174,8 @@ std::string command_item(const Command& command, const std::vector<SharedOptions
   auto text = fmt::format(".TP\n{}{}{}\n{}", bold(command.name), syntax.empty() ? "" : " ",
                           styled_syntax(syntax), prose(fmt::format("{}.", command.summary), ".IP"));
   if (!command.details.empty()) text += ".IP\n" + prose(command.details, ".IP");
-  if (!command.aliases.empty()) {
-    std::string names;
-    for (const auto alias : command.aliases) names += (names.empty() ? "" : ", ") + bold(alias);
-    text += fmt::format(".IP\nAlso called {}.\n", names);
-  }
+  if (!command.aliases.empty())
+    text += fmt::format(".IP\nAlso called {}.\n", listed(command.aliases, bold));
   text += arguments_of(command, shared);
   if (command.examples.empty()) return text;
   text += ".IP\nExamples:\n.RS\n";
