@@ -678,40 +678,36 @@ int Interpreter::execute_redirected(const CommandLine& line, const Invocation& g
 /// `redirection` is what holds before the line's results are redirected.
 int Interpreter::execute_into(const CommandLine& line, const Invocation& given,
                               Redirection redirection) {
-  const bool both = line.errors.kind == RedirectTo::Kind::Results;
-  const auto into = [&](auto& target) {
+  const auto redirect_to = [&](auto& target) {
     redirection.write = [&target](std::string_view bytes) { target.write(bytes); };
     redirection.fd = [&target] { return target.fd(); };
     redirection.terminal = false;
-    if (both) {
-      redirection.error = std::bind_front(keeps, redirection.write);
-      redirection.error_fd = redirection.fd;
+  };
+  const auto run = [&](const std::stop_token& stop) {
+    if (line.errors.kind == RedirectTo::Kind::Results) {
+      if (!redirection.write) redirection.terminal = around_.style.out_is_terminal;
+      redirection.error_fd = redirection.write ? redirection.fd : [] { return STDOUT_FILENO; };
+      redirection.error = std::bind_front(
+          keeps, redirection.write ? redirection.write : [this](std::string_view bytes) {
+            queue().add(Stream::Out, bytes);
+          });
       redirection.errors_elsewhere = true;
     }
-    return redirection;
+    return execute_inside(given, stop, std::move(redirection));
   };
   if (line.to.is_file()) {
     OutputFile file(line.to.target, line.to.kind == RedirectTo::Kind::Append, stop_);
-    return file.finish(execute_inside(given, stop_, into(file)));
+    redirect_to(file);
+    return file.finish(run(stop_));
   }
   if (line.to.kind == RedirectTo::Kind::Program) {
     OutputProgram program(program_plan(line.to.target));
     program.start();
-    const auto ends = program.finish(execute_inside(given, program.stop(), into(program)));
+    redirect_to(program);
+    const auto ends = program.finish(run(program.stop()));
     return ends.command != status::ok ? ends.command : ends.program;
   }
-  if (both) {
-    const auto write = redirection.write;
-    redirection.error = [write, &queue = around_.services.queue](std::string_view bytes) {
-      if (write) return keeps(write, bytes);
-      queue.add(Stream::Out, bytes);
-      return true;
-    };
-    if (!write) redirection.terminal = around_.style.out_is_terminal;
-    redirection.error_fd = write ? redirection.fd : [] { return STDOUT_FILENO; };
-    redirection.errors_elsewhere = true;
-  }
-  return execute_inside(given, stop_, std::move(redirection));
+  return run(stop_);
 }
 
 int Interpreter::execute_with_pager(const std::string& pager, const Invocation& given) {
