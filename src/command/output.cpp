@@ -16,14 +16,8 @@ void OutputQueue::add(Stream stream, std::string_view bytes, const std::stop_tok
   for (; bytes.size() > limit; bytes.remove_prefix(limit))
     add(stream, bytes.substr(0, limit), stop);
   const auto has_room = [&](const Monitor::Held& held) { return state_(held).bytes <= limit; };
-  const bool full = monitor_.with_lock([&](const Monitor::Held& held) {
-    if (!has_room(held)) return true;
-    add(held, stream, bytes);
-    return false;
-  });
-  if (!full) return;
   if (!monitor_.wait(stop, has_room)) throw Cancelled();
-  monitor_.with_lock([&](const Monitor::Held& held) { add(held, stream, bytes); });
+  add(stream, bytes);
 }
 
 void OutputQueue::add(const std::vector<Chunk>& chunks, const std::stop_token& stop) {
