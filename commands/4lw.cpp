@@ -209,7 +209,6 @@ extern const Command _4lw_command =
                                         {"fields", "Figures?", "The answer's keys and values."},
                                         {"word", "string", "The four-letter word."}},
                         .needs = Needs::Nothing,
-                        .strict = true,
                         .pages = true},
                        declare, run);
 }  // namespace zksh::command_4lw

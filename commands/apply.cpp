@@ -197,7 +197,6 @@ extern const Command apply_command = make_command<Args>(
           {"conflicts", "integer", "Nodes that could not be changed."},
           {"ephemeralsLeft", "integer", "Ephemeral nodes that were left alone."},
           {"quotas", "integer", "Nodes whose quota was set."}},
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_apply

@@ -50,7 +50,6 @@ extern const Command cd_command = make_command<Args>(
                   {"create jobs/nightly", "Creates /app/jobs/nightly."},
                   {"cd ..", "Go to its parent."},
                   {"cd -", "Go back to the previous node and print its path."}},
-     .json = "path",
-     .strict = true},
+     .json = "path"},
     declare, run);
 }  // namespace zksh::command_cd

@@ -47,7 +47,6 @@ extern const Command check_command = make_command<Args>(
                   {"check -v 0 /app", "Has its value never been changed?"},
                   {"multi 'check -v 0 /app' 'create /app/seen'",
                    "Create a node only if another one is unchanged."}},
-     .json = "path version",
-     .strict = true},
+     .json = "path version"},
     declare, run, operation);
 }  // namespace zksh::command_check

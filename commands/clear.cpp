@@ -21,7 +21,6 @@ extern const Command clear_command =
                              "nothing if the output is not a terminal.",
                   .examples = {{"clear", "Clear the screen and the scrollback."}},
                   .needs = Needs::Nothing,
-                  .strict = true,
                   .allowed_in_transaction = true},
                  run);
 }  // namespace zksh::command_clear

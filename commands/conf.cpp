@@ -99,7 +99,6 @@ extern const Command conf_command = make_command<Args>(
                      {"origin", "string", "Where the setting's value comes from."},
                      {"value", "text", "The setting's value."}},
      .needs = Needs::Nothing,
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_conf

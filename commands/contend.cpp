@@ -363,7 +363,6 @@ extern const Command contend_command = make_command<Args>(
           {"together", "integer", "The largest number of simultaneous holders."},
           {"tookUs", "number", "The total time, in microseconds."},
           {"watchesLeft", "integer?", "Watches that the contenders left behind."}},
-     .strict = true,
      .writes = true},
     declare, run);
 

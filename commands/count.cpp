@@ -96,7 +96,6 @@ extern const Command count_command = make_command<Args>(
                   {"count -a /", "Count everything."}},
      .json = "path nodes ephemeralCount leaves depth bytes",
      .json_fields = {{"ephemeralCount", "integer", "How many of the nodes are ephemeral."},
-                     {"leaves", "integer", "Nodes without children."}},
-     .strict = true},
+                     {"leaves", "integer", "Nodes without children."}}},
     declare, run);
 }  // namespace zksh::command_count

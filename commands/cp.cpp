@@ -127,7 +127,6 @@ extern const Command cp_command = make_command<Args>(
                   {"cp -r --parents /app /old/2026/app", "Create the parents, too."}},
      .json = "path copied",
      .json_fields = {{"copied", "integer", "Nodes that were copied."}},
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_cp

@@ -266,7 +266,6 @@ extern const Command diff_command = make_command<Args>(
            "The value in the second tree, as text; may be truncated; null: a null value."},
           {"bBytes", "integer?", "The length of the value in the second tree."},
           {"difference", "string", "What differs: onlyInA, onlyInB, data, acl, quota or kind."}},
-     .strict = true,
      .pages = true},
     declare, run);
 

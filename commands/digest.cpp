@@ -42,7 +42,6 @@ extern const Command digest_command = make_command<Args>(
                 "hash is an unsalted SHA-1: whoever reads it can guess a weak password.",
      .examples = {{"digest ann @/etc/hostname", "Of the password in a file."}},
      .json = "scheme id",
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_digest

@@ -25,7 +25,6 @@ extern const Command discard_command =
                                {"create /app/a", "This, too."},
                                {"discard", "Drop it; nothing was sent."}},
                   .needs = Needs::Nothing,
-                  .strict = true,
                   .allowed_in_transaction = true},
                  run);
 }  // namespace zksh::command_discard

@@ -122,7 +122,6 @@ extern const Command du_command = make_command<Args>(
                   {"du -n 10 --by nodes /", "Where most nodes are."},
                   {"du -s /app", "The total of one subtree."}},
      .json = "path nodes bytes",
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_du

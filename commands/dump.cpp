@@ -171,7 +171,6 @@ extern const Command dump_command = make_command<Args>(
                      {"quota", "PlainQuota",
                       "The quota of a dumped node: the limits that are set."},
                      {"version", "integer", "The version of the format: 1."}},
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_dump

@@ -31,7 +31,6 @@ extern const Command echo_command = make_command<Args>(
      .examples = {{"echo 'the nodes of' /app", "A heading."}},
      .json = "text",
      .needs = Needs::Nothing,
-     .strict = true,
      .allowed_in_transaction = true},
     declare, run);
 }  // namespace zksh::command_echo

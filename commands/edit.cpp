@@ -167,7 +167,6 @@ extern const Command edit_command = make_command<Args>(
          "editor; it reports whether the current value could be written.",
      .examples = {{"edit /app/config", "Edit a value."},
                   {"edit --create /app/new", "Edit a node, or create it."}},
-     .strict = true,
      .writes = true},
     declare, run);
 

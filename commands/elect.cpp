@@ -109,7 +109,6 @@ extern const Command elect_command = make_command<Args>(
      .examples = {{"elect /app/leader db1 -- date", "Run a program as the leader."},
                   {"elect -l /app/leader", "Show who leads, and each new leader."}},
      .json = "leader node token | node [token] [tokens] [pid]",
-     .strict = true,
      .endless = {"--listen"},
      .writes = true},
     declare, run);

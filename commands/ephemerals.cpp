@@ -54,7 +54,6 @@ extern const Command ephemerals_command = make_command<Args>(
      .examples = {{"ephemerals /app", "All ephemeral nodes below /app."},
                   {"ephemerals --session me /", "The ones of this shell."}},
      .json = "path ephemeralOwner",
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_ephemerals

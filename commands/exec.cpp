@@ -36,7 +36,6 @@ extern const Command exec_command = make_command(
                   {"exec", "Commit it."}},
      .json = "op applied path [stat] | op applied path error | path data [stat] | path [children] "
              "[stat]",
-     .strict = true,
      .writes = true,
      .allowed_in_transaction = true},
     run);

@@ -56,7 +56,6 @@ extern const Command exists_command = make_command<Args>(
      .examples = {{"exists /zookeeper", "Exits with status 0."},
                   {"exists / /zookeeper/config", "Check two nodes."}},
      .json = "path exists",
-     .json_fields = {{"exists", "boolean", "Whether the node exists."}},
-     .strict = true},
+     .json_fields = {{"exists", "boolean", "Whether the node exists."}}},
     declare, run);
 }  // namespace zksh::command_exists

@@ -94,7 +94,6 @@ extern const Command export_command = make_command<Args>(
      .examples = {{"create /app/port 2181", "A value,"},
                   {"export /app app.d", "The value is in app.d/port."}},
      .json = "path directory nodes bytes",
-     .json_fields = {{"directory", "text", "The directory on this machine."}},
-     .strict = true},
+     .json_fields = {{"directory", "text", "The directory on this machine."}}},
     declare, run);
 }  // namespace zksh::command_export

@@ -41,7 +41,6 @@ extern const Command fg_command = make_command<Args>(
                 "leaves it in the background. A program that the job runs does not get the "
                 "terminal.",
      .examples = {{"fg %1", "Wait for job 1."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_fg

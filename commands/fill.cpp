@@ -151,7 +151,6 @@ extern const Command fill_command = make_command<Args>(
                   {"rm -r -y /app/deep", "Delete them again."}},
      .json = "path created existing",
      .json_fields = {{"existing", "integer", "Nodes that existed already."}},
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_fill

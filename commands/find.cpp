@@ -256,7 +256,6 @@ extern const Command find_command = make_command<Args>(
                    "A command for each node; JSON has its path."},
                   {"find /app -acl world:anyone:w", "Nodes that everybody may write."}},
      .json = "path stat [acl] | path removed",
-     .strict = true,
      .pages = true,
      .endless = {"-ok"}},
     declare, run);

@@ -139,7 +139,6 @@ extern const Command grep_command = make_command<Args>(
      .json = "path [line] [text] [matches] [binary]",
      .json_fields = {{"binary", "boolean", "The value is not text, but matches."},
                      {"matches", "integer", "How many lines of the value match."}},
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_grep

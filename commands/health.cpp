@@ -522,7 +522,6 @@ extern const Command health_command = make_command<Args>(
                       "With --deep: the checks that were not possible."},
                      {"verdict", "string", "healthy, degraded or no quorum."},
                      {"voters", "integer", "How many servers vote."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_health

@@ -68,6 +68,7 @@ extern const Command help_command =
                                      {"help statuses", "What exit statuses mean."}},
                         .json = "text",
                         .needs = Needs::Nothing,
+                        .strict = false,
                         .pages = true,
                         .allowed_in_transaction = true},
                        declare, run);

@@ -144,7 +144,6 @@ extern const Command import_command = make_command<Args>(
                   {"export /app app.d", "in a file,"},
                   {"import app.d /copy", "Import it under another name."}},
      .json = "path created set unchanged",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_import

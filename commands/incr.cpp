@@ -78,7 +78,6 @@ extern const Command incr_command = make_command<Args>(
                   {"incr /app/counter 10", "Ten more."},
                   {"incr /app/counter -- -3", "Three less."}},
      .json = "path number",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_incr

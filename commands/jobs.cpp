@@ -58,7 +58,6 @@ extern const Command jobs_command = make_command(
      .json_fields = {{"job", "integer", "The job's number."},
                      {"seconds", "integer", "How long the job has been running."}},
      .needs = Needs::Nothing,
-     .strict = true,
      .pages = true},
     run);
 }  // namespace zksh::command_jobs

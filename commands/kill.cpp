@@ -29,7 +29,6 @@ extern const Command kill_command = make_command<Args>(
      .details = "Ends a job as Ctrl-C ends a foreground command: its locks are released, and a "
                 "program under a lock gets SIGTERM. zksh reports when the job has ended.",
      .examples = {{"kill %1", "End job 1."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_kill

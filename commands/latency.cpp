@@ -259,7 +259,6 @@ extern const Command latency_command = make_command<Args>(
                   {"latency -o json -n 10", "For scripts, in microseconds."}},
      .json = "server serverId role error requests",
      .json_fields = {{"requests", "list of Request", "The measurements of the server."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_latency

@@ -68,7 +68,6 @@ extern const Command lock_command = make_command<Args>(
           {"lock --once 2026-11-22 /jobs/nightly date", "Run it once, on one of many machines."},
           {"lock /jobs/nightly", "Hold it in this shell; `unlock` releases it."}},
      .json = "node [token] [tokens] [pid]",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_lock

@@ -283,7 +283,6 @@ extern const Command locks_command = make_command<Args>(
           {"watcherSource", "string",
            "measured: the servers reported the watchers; inferred: derived from the recipe."}},
      .needs = Needs::Nothing,
-     .strict = true,
      .pages = true,
      .endless = {"--watch"}},
     declare, run);

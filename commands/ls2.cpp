@@ -36,6 +36,7 @@ extern const Command ls2_command = make_command<Args>(
      .details = "The same as `ls -s`: a command of zkCli 3.4 that later versions dropped.",
      .examples = {{"ls2 /", "List the root, and show its Stat."}},
      .json = "path children stat",
+     .strict = false,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_ls2

@@ -73,7 +73,6 @@ extern const Command multilock_command = make_command<Args>(
                   {"multilock --atomic -n /accounts/a /accounts/b -- date",
                    "Run it only if both are free; otherwise exit with 75 and name the busy one."}},
      .json = "node [token] [tokens] [pid]",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_multilock

@@ -288,7 +288,6 @@ extern const Command mv_command = make_command<Args>(
                   {"mv --parents /app/new /app/by/year/2026", "Create the parents, too."}},
      .json = "path moved",
      .json_fields = {{"moved", "integer", "Nodes that were moved."}},
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_mv

@@ -22,7 +22,6 @@ extern const Command pwd_command =
                   .examples = {{"pwd", "Print the current node."}},
                   .json = "path",
                   .needs = Needs::Nothing,
-                  .strict = true,
                   .allowed_in_transaction = true},
                  run);
 }  // namespace zksh::command_pwd

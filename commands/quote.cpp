@@ -39,7 +39,6 @@ extern const Command quote_command = make_command<Args>(
      .examples = {{"quote '/my app/*'", "Prints the path in quotes."}},
      .json = "quoted",
      .json_fields = {{"quoted", "string", "The words, quoted."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_quote

@@ -42,7 +42,6 @@ extern const Command revoke_command = make_command<Args>(
      .examples = {{"revoke /app/lock", "Ask, and do not wait for the release."},
                   {"revoke -w 30 --force /app/jobs",
                    "Ask, wait 30 seconds, then delete the node."}},
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_revoke

@@ -29,7 +29,6 @@ extern const Command rlock_command = make_command<Args>(
      .details = "Short for `rwlock path read`. See `rwlock`, and `lock` for the options.",
      .examples = {{"rlock /cfg", "The same as `rwlock /cfg read`."}},
      .json = "node [token] [tokens] [pid]",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_rlock

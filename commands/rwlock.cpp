@@ -58,7 +58,6 @@ extern const Command rwlock_command = make_command<Args>(
                    "Take the write lock, once the readers before it are gone."},
                   {"rwlock /cfg downgrade", "Keep it as a read lock; waiting readers get in."}},
      .json = "node [token] [tokens] [pid]",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_rwlock

@@ -103,8 +103,7 @@ extern const Command sandbox_command = make_command<Args>(
                   {"sandbox start 1", "Restart it."}},
      .json = "serverId server state role dataDir",
      .json_fields = {{"dataDir", "text", "The directory of its data."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 
 }  // namespace zksh::command_sandbox

@@ -55,7 +55,6 @@ extern const Command semaphore_command = make_command<Args>(
                   {"semaphore -n /pool 3 date", "Run it now, or exit with 75."},
                   {"semaphore -Q 2 /pool 3", "Hold two of the three leases in this shell."}},
      .json = "node [token] [tokens] [pid]",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_semaphore

@@ -68,7 +68,6 @@ extern const Command source_command = make_command<Args>(
                 "current node. Stops at the first failure, and returns its status. A line that "
                 "begins with # is a comment. `zksh -f FILE` opens a session for a file.",
      .examples = {{"source /dev/null", "Run the commands of a file: here none."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_source

@@ -166,7 +166,6 @@ extern const Command status_command = make_command(
           {"openWatches", "list of OpenWatch", "The watches that were set and have not fired."},
           {"otherWatches", "integer",
            "Watches that zksh itself needs: for locks, waiting commands and completion."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     run);
 }  // namespace zksh::command_status

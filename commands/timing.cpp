@@ -36,7 +36,6 @@ extern const Command timing_command = make_command<Args>(
      .examples = {{"timing on", "From the next command on, print times."}, {"timing", "Is it on?"}},
      .json = "timing",
      .json_fields = {{"timing", "boolean", "Whether each command's time is printed."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_timing

@@ -276,7 +276,6 @@ extern const Command top_command = make_command<Args>(
                       "The time in which the requests were counted, in milliseconds."},
                      {"namespaces", "list of NodeLoad", "The nodes below / that were used."},
                      {"servers", "list of ServerLoad", "The servers."}},
-     .needs = Needs::Nothing,
-     .strict = true},
+     .needs = Needs::Nothing},
     declare, run);
 }  // namespace zksh::command_top

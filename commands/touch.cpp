@@ -60,7 +60,6 @@ extern const Command touch_command = make_command<Args>(
                   {"touch /app/flag", "Its version is now 1."}},
      .json = "path isNew version",
      .json_fields = {{"isNew", "boolean", "Whether the node was created."}},
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_touch

@@ -80,7 +80,6 @@ extern const Command tree_command = make_command<Args>(
                   {"tree -o plain /app", "One path a line."}},
      .json = "path depth numChildren dataLength ephemeralOwner readable",
      .json_fields = {{"readable", "boolean", "Whether the children could be read."}},
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_tree

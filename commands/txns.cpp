@@ -656,7 +656,6 @@ extern const Command txns_command = make_command<Args>(
           {"versions", "list of string", "Of the servers that start."},
           {"waitedMs", "integer", "For how long it waited, in milliseconds."}},
      .needs = Needs::Nothing,
-     .strict = true,
      .pages = true,
      .endless = {"--follow"}},
     declare, run);

@@ -146,7 +146,6 @@ extern const Command unlock_command = make_command<Args>(
                   {"unlock", "Release the only lock that this shell holds."},
                   {"unlock --all", "Release all locks, the newest first."}},
      .needs = Needs::Nothing,
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_unlock

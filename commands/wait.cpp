@@ -142,7 +142,6 @@ extern const Command wait_command = make_command<Args>(
                   {"wait --children 1+ /app", "Wait until it has a child."},
                   {"wait --value '^$|ready' /app/config",
                    "Wait until the value is empty or contains \"ready\"."}},
-     .json = "path stat [data]",
-     .strict = true},
+     .json = "path stat [data]"},
     declare, run);
 }  // namespace zksh::command_wait

@@ -174,7 +174,6 @@ extern const Command watch_command = make_command<Args>(
                      {"missed", "boolean", "The change happened while there was no connection."},
                      {"new", "data", "The value after the change."},
                      {"old", "data", "The value before the change."},
-                     {"oldVersion", "integer?", "The version before the change."}},
-     .strict = true},
+                     {"oldVersion", "integer?", "The version before the change."}}},
     declare, run);
 }  // namespace zksh::command_watch

@@ -227,7 +227,6 @@ extern const Command wchc_command = make_command<Args>(
                   {"wchc -o plain", "Print a line for each watch."}},
      .json = "session client server watchCount paths | path watchCount sessions",
      .needs = Needs::Nothing,
-     .strict = true,
      .pages = true},
     declare, run);
 }  // namespace zksh::command_wchc

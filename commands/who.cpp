@@ -321,7 +321,6 @@ extern const Command who_command = make_command<Args>(
                      {"watchers", "list of Watcher?", "Who watches the node."},
                      {"wholePath", "string", "The path with the chroot."}},
      .needs = Needs::Nothing,
-     .strict = true,
      .pages = true},
     declare, run);
 

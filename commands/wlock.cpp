@@ -29,7 +29,6 @@ extern const Command wlock_command = make_command<Args>(
      .details = "Short for `rwlock path write`. See `rwlock`, and `lock` for the options.",
      .examples = {{"wlock /cfg", "The same as `rwlock /cfg write`."}},
      .json = "node [token] [tokens] [pid]",
-     .strict = true,
      .writes = true},
     declare, run);
 }  // namespace zksh::command_wlock

@@ -218,7 +218,7 @@ std::shared_ptr<void> Command::parsed(const Context& cx) const {
   choose_format();
   if (common.dry_run && !cx.rehearsal) throw UsageError("--dry-run must be a separate word");
   refuse_background(cx, options.program_words());
-  refuse_surplus(cx, options, strict);
+  refuse_surplus(cx, options, strict.value_or(!zkcli_syntax));
   return args;
 }
 

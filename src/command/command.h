@@ -204,9 +204,9 @@ struct CommandText {
   /// The arguments as zkCli.sh 3.8.0 prints them; nullopt: zkCli has no such command.
   std::optional<std::string_view> zkcli_syntax{};
   Needs needs = Needs::Session;
-  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them. True for
-  /// all commands that zkCli lacks.
-  bool strict = false;
+  /// Refuses surplus words on piped input too, where most commands of zkCli ignore them; nullopt:
+  /// if zkCli has no such command.
+  std::optional<bool> strict{};
   /// zkCli does not parse options of this command: on piped input all words are positional.
   bool optionless = false;
   /// Results may be long, and come all at once: use a pager.
