@@ -80,21 +80,7 @@ class Settings {
 /// Parses on, true, yes, 1 and their opposites. Throws ValueError naming `what`.
 bool parse_switch(std::string_view value, std::string_view what);
 
-/// A tool in whose place zksh can run. Its users' scripts then find what they expect: see
-/// zksh(1), "In place of zkCli.sh".
-struct DropIn {
-  std::string_view name;      ///< for --as
-  bool server_first = false;  ///< the first word is the server
-};
-
-/// The tool for a value of --as, $ZKSH_AS or the key `as`. Null for "zksh", zksh itself. Throws
-/// UsageError, naming `what`, if there is no such tool.
-const DropIn* drop_in_named(std::string_view name, std::string_view what);
-/// The tool for the name under which the program was started, such as /usr/local/bin/zkCli.sh; null
-/// if that is not the name of a tool.
-const DropIn* drop_in_started_as(std::string_view program);
-
-/// The settings of a drop-in, and their values. Options override them.
+/// The settings with which zksh takes the place of a tool, and their values. Options override them.
 std::span<const std::pair<std::string_view, std::string_view>> drop_in_settings();
 
 }  // namespace zksh

@@ -51,7 +51,16 @@ struct ProcessOption {
 };
 
 constexpr std::array<std::string_view, 3> sandbox_sizes{"1", "3", "5"};
+/// The tools in whose place zksh can run, and zksh itself. Their users' scripts then find what they
+/// expect: see zksh(1), "In place of zkCli.sh".
 constexpr std::array<std::string_view, 3> drop_in_names{"zkcli", "zookeeper-shell", "zksh"};
+/// The names of programs, and what they are. Debian, Bigtop and Cloudera call zkCli.sh
+/// zookeeper-client; Kafka's zookeeper-shell is the same with the server as its first word.
+constexpr auto drop_in_programs = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"zkCli.sh", "zkcli"},
+     {"zookeeper-client", "zkcli"},
+     {"zookeeper-shell", "zookeeper-shell"},
+     {"zookeeper-shell.sh", "zookeeper-shell"}});
 constexpr OptionRules negating{.negates = true};
 constexpr OptionRules repeatable{.repeatable = true};
 constexpr OptionRules repeatable_in_sandbox{.repeatable = true, .needs = "--sandbox"};
@@ -402,20 +411,26 @@ void overlay_server(Configuration& config) {
 }
 
 /// Finds out in whose place the program runs: from an option, or else from the program's name, the
-/// environment or a file.
-const DropIn* take_drop_in(const GivenOptions& given, std::string_view program,
-                           Configuration& config) {
+/// environment or a file. Throws UsageError if that names no tool.
+std::string take_drop_in(const GivenOptions& given, std::string_view program,
+                         Configuration& config) {
+  const auto* const started =
+      std::ranges::find(drop_in_programs, program.substr(program.rfind('/') + 1),  // npos + 1 is 0
+                        &std::pair<std::string_view, std::string_view>::first);
   if (const auto* const named = given.find("--as"))
     config.set("as", *named, "--as");
-  else if (const auto* const started = drop_in_started_as(program))
-    config.set("as", std::string(started->name), "the program's name");
+  else if (started != drop_in_programs.end())
+    config.set("as", std::string(started->second), "the program's name");
   else if (const auto preset = environment("ZKSH_AS"); !preset.empty())
     config.set("as", preset, "$ZKSH_AS");
-  const auto* const drop_in = drop_in_named(config.text("as"), config.described("as"));
-  if (drop_in)
+  const auto& tool = config.text("as");
+  if (std::ranges::count(drop_in_names, tool) == 0)
+    throw UsageError(fmt::format("{}: \"{}\" is not one of zksh, zkcli, zookeeper-shell",
+                                 config.described("as"), tool));
+  if (tool != "zksh")
     for (const auto& [key, value] : drop_in_settings())
-      config.set(key, std::string(value), fmt::format("as {}", drop_in->name));
-  return drop_in;
+      config.set(key, std::string(value), "as " + tool);
+  return tool;
 }
 
 /// zksh refuses what zkCli skips.
@@ -565,10 +580,10 @@ Arguments parse_arguments(std::vector<std::string> words, std::string_view progr
     arguments.warning = error.what() + std::string("; no configuration file was read");
     arguments.answer_status = status::usage;
   }
-  const auto* const drop_in = take_drop_in(given, program, config);
-  arguments.drop_in = drop_in != nullptr;
+  const auto tool = take_drop_in(given, program, config);
+  arguments.drop_in = tool != "zksh";
   overlay_server(config);
-  if (drop_in && drop_in->server_first) take_first_word(given, words, config);
+  if (tool == "zookeeper-shell") take_first_word(given, words, config);
   take_left_out(given, arguments.drop_in, arguments.warning);
   arguments.command = std::move(words);
   overlay(given, config);
