@@ -81,17 +81,19 @@ std::string Context::resolve(const std::string& path, bool sequential) const {
   return absolute;
 }
 
+namespace {
+
 /// For each of these nodes, which were given in this order: whether its word was quoted.
-std::vector<bool> Context::quoted_among(const std::vector<std::string>& nodes) const {
+std::vector<bool> quoted_among(const Context& cx, const std::vector<std::string>& nodes) {
   std::vector<bool> flags(nodes.size());
-  const auto data = given.data();
+  const auto data = cx.given.data();
   if (std::ranges::count(data, true) == 0 || std::ranges::none_of(nodes, is_pattern)) return flags;
-  const auto own = given_words(given.command->arguments(), given.arguments, data);
+  const auto own = given_words(cx.given.command->arguments(), cx.given.arguments, data);
   std::size_t at = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     // cd resolves a relative word itself.
     while (at < own.positionals.size() && own.positionals[at] != nodes[i] &&
-           absolute_path(current.path(), own.positionals[at]) != nodes[i])
+           absolute_path(cx.current.path(), own.positionals[at]) != nodes[i])
       ++at;
     if (at == own.positionals.size()) break;
     flags[i] = own.quoted[at++];
@@ -99,25 +101,27 @@ std::vector<bool> Context::quoted_among(const std::vector<std::string>& nodes) c
   return flags;
 }
 
-bool Context::is_used_as_pattern(const std::string& word) const {
-  if (input == Input::Pipe || !is_pattern(word)) return false;
+bool is_used_as_pattern(const Context& cx, const std::string& word) {
+  if (cx.input == Input::Pipe || !is_pattern(word)) return false;
   // A node of that name wins over a pattern.
-  if (client.exists(resolve(word), Watch::none(), stop)) return false;
+  if (cx.client.exists(cx.resolve(word), Watch::none(), cx.stop)) return false;
   // The process's arguments have lost their quotes, so a write needs --glob for patterns.
-  if (input != Input::Arguments || !given.command->writes || given.has_option(glob_option))
+  if (cx.input != Input::Arguments || !cx.given.command->writes || cx.given.has_option(glob_option))
     return true;
-  out.err_line("{} is taken as the name of one node ({} expands it as a pattern)", word,
-               glob_option);
+  cx.out.err_line("{} is taken as the name of one node ({} expands it as a pattern)", word,
+                  glob_option);
   return false;
 }
+
+}  // namespace
 
 std::vector<std::string> Context::resolve_all(const std::vector<std::string>& nodes) const {
   std::vector<std::string> paths;
   paths.reserve(nodes.size());
-  const auto is_data = quoted_among(nodes);
+  const auto is_data = quoted_among(*this, nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& word = nodes[i];
-    if (is_data[i] || !is_used_as_pattern(word)) {
+    if (is_data[i] || !is_used_as_pattern(*this, word)) {
       paths.push_back(resolve(word));
       continue;
     }

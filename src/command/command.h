@@ -137,10 +137,6 @@ struct Context {
   /// As resolve_all; without words, the current node, or / if there is none.
   std::vector<std::string> resolve_all_or_current(const std::vector<std::string>& nodes) const;
   Watch printed_watch(bool wanted) const { return wanted ? Watch::printed() : Watch::none(); }
-
- private:
-  std::vector<bool> quoted_among(const std::vector<std::string>& nodes) const;
-  bool is_used_as_pattern(const std::string& word) const;
 };
 
 /// A command whose request has been sent, and what to do with the answer.
