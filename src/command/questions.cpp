@@ -62,6 +62,12 @@ std::string take_unfinished(int fd) {
   return {block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
+/// If standard error is not the terminal, nobody sees its line of JSON there.
+bool shows_prompt(const Questions::Question& question) {
+  if (question.key != 0) return false;
+  return question.json.empty() || isatty(STDERR_FILENO) == 0;
+}
+
 void write_to(int fd, std::string_view text) {
   [[maybe_unused]] const auto written = write(fd, text.data(), text.size());
 }
@@ -165,12 +171,6 @@ std::optional<bool> Questions::take_typed(int wake_fd) {
     if (key != 0) asked.typed.clear();
     return asked.over ? std::optional(true) : std::nullopt;  // Ctrl-D after some text
   });
-}
-
-/// If standard error is not the terminal, nobody sees its line of JSON there.
-bool Questions::shows_prompt(const Question& question) {
-  if (question.key != 0) return false;
-  return question.json.empty() || isatty(STDERR_FILENO) == 0;
 }
 
 int Questions::show(bool at_row_begin) {

@@ -80,7 +80,6 @@ class Questions {
     bool is_open() const { return !over && !suspended && !stop.stop_requested(); }
   };
 
-  static bool shows_prompt(const Question& question);
   std::optional<bool> take_typed(int wake_fd);
 
   Monitor& monitor_;
