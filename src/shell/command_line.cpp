@@ -16,7 +16,9 @@ namespace zksh {
 namespace {
 
 using OperatorKind = Operator::Kind;
-constexpr std::string_view fd_digits = "0123456789";
+using Kind = RedirectTo::Kind;
+constexpr auto npos = std::string_view::npos;
+constexpr std::string_view digits = "0123456789";
 
 constexpr auto known_operators = std::to_array<std::pair<std::string_view, OperatorKind>>({
     {"|", OperatorKind::Program},
@@ -32,7 +34,7 @@ constexpr auto known_operators = std::to_array<std::pair<std::string_view, Opera
 /// The end of a quote that opens inside a bare word, so that `{"a":">"}` is one value;
 /// npos if it is not closed: an apostrophe.
 std::size_t closing_inside(std::string_view word, std::size_t at) {
-  return word[at] == '"' || word[at] == '\'' ? word.find(word[at], at + 1) : std::string_view::npos;
+  return word[at] == '"' || word[at] == '\'' ? word.find(word[at], at + 1) : npos;
 }
 
 /// The length of the operator at the beginning of a text, without a number before it; 0: none.
@@ -53,7 +55,7 @@ std::optional<Operator> operator_in(std::string_view line, const WordPlace& plac
   if (const auto text = word.substr(place.begin); text == "&" || text == "#")
     return Operator{.begin = place.begin, .end = place.end};
   for (auto at = place.begin; at < word.size(); ++at) {
-    if (const auto closing = closing_inside(word, at); closing != std::string_view::npos) {
+    if (const auto closing = closing_inside(word, at); closing != npos) {
       at = closing;
       continue;
     }
@@ -61,7 +63,7 @@ std::optional<Operator> operator_in(std::string_view line, const WordPlace& plac
     if (length == 0) continue;
     const auto before = word.substr(place.begin, at - place.begin);
     const bool numbered = (word[at] == '>' || word[at] == '<') && !before.empty() &&
-                          before.find_first_not_of(fd_digits) == std::string_view::npos;
+                          before.find_first_not_of(digits) == npos;
     Operator found{.begin = numbered ? place.begin : at, .end = at + length};
     const auto text = found.text_in(line);
     const auto* const known =
@@ -73,7 +75,7 @@ std::optional<Operator> operator_in(std::string_view line, const WordPlace& plac
 }
 
 std::string_view instead_of(std::string_view text) {
-  const auto sign = text.substr(std::min(text.find_first_not_of(fd_digits), text.size()));
+  const auto sign = text.substr(std::min(text.find_first_not_of(digits), text.size()));
   if (sign == "&")
     return "only a line typed at the prompt runs in the background, with & at its end";
   if (sign == "#") return "write a comment on a line of its own";
@@ -90,7 +92,12 @@ std::string_view instead_of(std::string_view text) {
   return "only results (> or 1>) and errors (2>) can go to a file";
 }
 
-constexpr std::string_view digits = "0123456789";
+/// Throws ValueError that names what to write instead of a foreign operator.
+[[noreturn]] void refuse_operator(std::string_view text) {
+  const auto* const where = text == "&" || text == "#" ? " here" : "";
+  throw ValueError(fmt::format("zksh has no {0}{1}; {2} (to use {0} as a value, quote it)", text,
+                               where, instead_of(text)));
+}
 
 /// A reference to arguments in a text.
 struct Reference {
@@ -124,7 +131,7 @@ const std::string& argument(std::string_view number, const std::vector<std::stri
 
 /// Whether an argument would be a pattern or an option if it were typed without quotes.
 bool needs_quotes(std::string_view text) {
-  return text.starts_with('-') || text.find_first_of("*?[") != std::string_view::npos;
+  return text.starts_with('-') || text.find_first_of("*?[") != npos;
 }
 
 /// Substitutes the arguments in a word.
@@ -152,9 +159,6 @@ void fill(Word& word, const std::vector<std::string>& arguments) {
   word.text = std::move(text);
 }
 
-using Kind = RedirectTo::Kind;
-constexpr auto npos = std::string_view::npos;
-
 std::vector<Word> filled_words(std::string_view line, const std::vector<std::string>* arguments) {
   auto words = split_words(line);
   return arguments ? with_arguments(std::move(words), line, *arguments) : words;
@@ -181,27 +185,26 @@ bool ends_in_comment(std::string_view line) {
 /// The position of the first unquoted `|`; npos if there is none.
 std::size_t program_sign(std::string_view line) {
   const auto operators = operators_in(line);
-  const bool runs_program = !operators.empty() && operators.back().kind == Operator::Kind::Program;
+  const bool runs_program = !operators.empty() && operators.back().kind == OperatorKind::Program;
   return runs_program ? operators.back().begin : npos;
 }
 
 /// Adds what one operator says. `sign` is its text, `rest` what stands between it and the next one,
 /// or the end of the line.
-void add_redirection(CommandLine& parsed, Operator::Kind kind, std::string_view sign,
+void add_redirection(CommandLine& parsed, OperatorKind kind, std::string_view sign,
                      std::string_view rest, const std::vector<std::string>* arguments) {
-  const bool of_errors = kind == Operator::Kind::ErrorFile ||
-                         kind == Operator::Kind::AppendErrors ||
-                         kind == Operator::Kind::ErrorsToResults;
+  const bool of_errors = kind == OperatorKind::ErrorFile || kind == OperatorKind::AppendErrors ||
+                         kind == OperatorKind::ErrorsToResults;
   auto& to = of_errors ? parsed.errors : parsed.to;
   if (to)
     throw ValueError(
         fmt::format("{} can go to one place only: unexpected {} (to use {} as a value, quote it)",
                     of_errors ? "errors" : "results", sign, sign));
-  if (kind == Operator::Kind::Program) {
+  if (kind == OperatorKind::Program) {
     rest.remove_prefix(std::min(rest.find_first_not_of(white_space), rest.size()));
     if (rest.empty()) throw ValueError("no program after | (to use | as a value, quote it)");
     to = {.kind = Kind::Program, .target = std::string(rest)};
-  } else if (kind == Operator::Kind::ErrorsToResults) {
+  } else if (kind == OperatorKind::ErrorsToResults) {
     if (const auto surplus = trimmed(rest); !surplus.empty())
       throw ValueError(fmt::format("unexpected \"{0}\" after {1} (to use {1} as a value, quote it)",
                                    surplus, sign));
@@ -210,7 +213,7 @@ void add_redirection(CommandLine& parsed, Operator::Kind kind, std::string_view 
     // As in sh, the errors would go where the results went before.
     if (!of_errors && parsed.errors.kind == Kind::Results)
       throw ValueError(fmt::format("write 2>&1 after {} FILE", sign));
-    const bool appends = kind == Operator::Kind::Append || kind == Operator::Kind::AppendErrors;
+    const bool appends = kind == OperatorKind::Append || kind == OperatorKind::AppendErrors;
     to = {.kind = appends ? Kind::Append : Kind::File,
           .target = file_behind(sign, rest, arguments)};
   }
@@ -234,14 +237,8 @@ std::vector<Operator> operators_in(std::string_view line) {
   return found;
 }
 
-void refuse_operator(std::string_view text) {
-  const auto* const where = text == "&" || text == "#" ? " here" : "";
-  throw ValueError(fmt::format("zksh has no {0}{1}; {2} (to use {0} as a value, quote it)", text,
-                               where, instead_of(text)));
-}
-
 bool names_arguments(std::string_view text) {
-  for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1))
+  for (auto at = text.find('$'); at != npos; at = text.find('$', at + 1))
     if (reference_at(text, at).length > 0) return true;
   return false;
 }
@@ -298,7 +295,7 @@ CommandLine parse_command_line(std::string_view line, bool redirects,
                                const std::vector<std::string>* arguments) {
   const auto operators = redirects ? operators_in(line) : std::vector<Operator>();
   for (const auto& one : operators)
-    if (one.kind == Operator::Kind::Foreign) refuse_operator(one.text_in(line));
+    if (one.kind == OperatorKind::Foreign) refuse_operator(one.text_in(line));
   const auto end_of_command = operators.empty() ? npos : operators.front().begin;
   CommandLine parsed{.words = filled_words(line.substr(0, end_of_command), arguments)};
   if (!operators.empty() && parsed.words.empty())

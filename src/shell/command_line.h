@@ -38,9 +38,6 @@ struct Operator {
 /// if a word begins with the number. Empty for a comment.
 std::vector<Operator> operators_in(std::string_view line);
 
-/// Throws ValueError that names what to write instead of a foreign operator.
-[[noreturn]] void refuse_operator(std::string_view text);
-
 /// Whether a text refers to arguments, in quotes or not.
 bool names_arguments(std::string_view text);
 
