@@ -252,8 +252,7 @@ class EventPrinter {
 
   /// Reported to zkCli's users too, although zkCli.sh has no credentials file.
   void authentication_note(const Monitor::Held& held, const std::string& refusal) {
-    if (input_ == Input::Pipe && settings_.print_watches)
-      queue_.add(held, Stream::Out, fmt::format(event_format, "AuthFailed", "None", "null"));
+    if (input_ == Input::Pipe) zkcli_event(held, "AuthFailed");
     if (!refusal.empty())
       tell(held, "authentication failed: " + refusal);
     else if (input_ != Input::Pipe)
