@@ -613,8 +613,7 @@ class RefusalReport {
   /// on any thread.
   void look() {
     const std::lock_guard lock(mutex_);
-    if (looking_ || reported_) return;
-    looking_ = true;
+    if (std::exchange(busy_, true)) return;
     thread_ = std::jthread([this](const std::stop_token& stop) { ask(stop); });
   }
 
@@ -626,15 +625,13 @@ class RefusalReport {
     const bool reports = !refusal.empty() && is_awaited();
     if (reports) report_(refusal);
     const std::lock_guard lock(mutex_);
-    looking_ = false;
-    reported_ = reported_ || reports;
+    busy_ = reports;
   }
 
   Session& session_;
   std::function<void(const std::string&)> report_;
   std::mutex mutex_{};
-  bool looking_ = false;
-  bool reported_ = false;
+  bool busy_ = false;      ///< it looks, or has reported
   std::jthread thread_{};  ///< last: it uses the others
 };
 
