@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/java.h"
-#include "base/number.h"
+#include "base/process_setup.h"
 #include "base/text.h"
 #include "base/words.h"
 
@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstdlib>
 #include <sys/stat.h>
 #include <utility>
 
@@ -385,10 +383,9 @@ std::vector<std::string> tokens_of(std::string_view text) {
   const auto is_sign = [](char c) {
     return std::string_view("{};=").find(c) != std::string_view::npos;
   };
-  const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t at = 0; at < text.size();) {
     const auto rest = text.substr(at);
-    if (is_blank(text[at])) {
+    if (is_white_space(text[at])) {
       ++at;
     } else if (rest.starts_with("//") || rest.front() == '#') {
       at += std::min(rest.find('\n'), rest.size());
@@ -407,11 +404,42 @@ std::vector<std::string> tokens_of(std::string_view text) {
       tokens.emplace_back(1, text[at++]);
     } else {
       const auto begin = at;
-      while (at < text.size() && !is_blank(text[at]) && !is_sign(text[at])) ++at;
+      while (at < text.size() && !is_white_space(text[at]) && !is_sign(text[at])) ++at;
       tokens.emplace_back(text.substr(begin, at - begin));
     }
   }
   return tokens;
+}
+
+/// The system properties, -DKEY=VALUE, of the variables that zkCli.sh and Kafka's scripts pass to
+/// Java; later ones count.
+struct JavaFlags {
+  Properties properties{};
+  std::string variable{};  ///< the one that asks for TLS or authentication; empty if none does
+  std::string asks{};      ///< the property with which it does
+};
+JavaFlags java_flags() {
+  JavaFlags flags;
+  for (const char* const variable :
+       {"SERVER_JVMFLAGS", "KAFKA_OPTS", "CLIENT_JVMFLAGS", "JVMFLAGS"}) {
+    auto spaced = environment(variable);
+    std::ranges::replace_if(
+        spaced, [](char c) { return c == '\t' || c == '\n'; }, ' ');
+    for (const auto word : split(spaced, ' ')) {
+      if (!word.starts_with("-D")) continue;
+      const auto equals = std::min(word.find('='), word.size());
+      const std::string key(word.substr(2, equals - 2));
+      const std::string value(word.substr(std::min(equals + 1, word.size())));
+      flags.properties[key] = value;
+      const bool asks = key == "zookeeper.client.secure"
+                            ? equal_ignoring_case(trimmed(value), "true")
+                            : key == "java.security.auth.login.config";
+      if (!asks) continue;
+      flags.variable = variable;
+      flags.asks = key;
+    }
+  }
+  return flags;
 }
 
 }  // namespace
@@ -445,32 +473,6 @@ Security take_security(Configuration& configuration, const std::string& client_f
                                      "zkCli.sh (--as zkcli); zksh-security(7) says what to use",
                                      flags.variable, flags.asks));
   return security;
-}
-
-JavaFlags java_flags() {
-  JavaFlags flags;
-  for (const char* const variable :
-       {"SERVER_JVMFLAGS", "KAFKA_OPTS", "CLIENT_JVMFLAGS", "JVMFLAGS"}) {
-    const char* const words = std::getenv(variable);
-    if (words == nullptr) continue;
-    std::string spaced = words;
-    std::ranges::replace_if(
-        spaced, [](char c) { return c == '\t' || c == '\n'; }, ' ');
-    for (const auto word : split(spaced, ' ')) {
-      if (!word.starts_with("-D")) continue;
-      const auto equals = std::min(word.find('='), word.size());
-      const std::string key(word.substr(2, equals - 2));
-      const std::string value(word.substr(std::min(equals + 1, word.size())));
-      flags.properties[key] = value;
-      const bool asks = key == "zookeeper.client.secure"
-                            ? equal_ignoring_case(trimmed(value), "true")
-                            : key == "java.security.auth.login.config";
-      if (!asks) continue;
-      flags.variable = variable;
-      flags.asks = key;
-    }
-  }
-  return flags;
 }
 
 std::optional<JavaLogin> parse_java_login(std::string_view text, std::string_view section) {

@@ -28,15 +28,6 @@ void add_warning(std::string& warning, const std::string& text);
 Security take_security(Configuration& configuration, const std::string& client_file, bool drop_in,
                        std::string& warning);
 
-/// The system properties, -DKEY=VALUE, of the variables that zkCli.sh and Kafka's scripts pass to
-/// Java: CLIENT_JVMFLAGS, JVMFLAGS, SERVER_JVMFLAGS, KAFKA_OPTS; later ones count.
-struct JavaFlags {
-  Properties properties{};
-  std::string variable{};  ///< the one that asks for TLS or authentication; empty if none does
-  std::string asks{};      ///< the property with which it does
-};
-JavaFlags java_flags();
-
 /// What a section of a login configuration (JAAS) says.
 struct JavaLogin {
   std::string module{};  ///< the class name without its package
