@@ -1,6 +1,7 @@
 // ACL text: parses and formats ACLs as zkCli.sh does.
 #include "client/acl_text.h"
 
+#include "base/byte_text.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -43,17 +44,12 @@ int usable_perms(std::string_view text, std::vector<std::string>& complaints) {
   return perms;
 }
 
-/// "user:BASE64", as digest_id makes it: SHA-1's 20 bytes are 27 characters and one `=`.
+/// "user:BASE64", as digest_id makes it of SHA-1's 20 bytes.
 bool is_digest_id(std::string_view id) {
-  constexpr std::size_t length = 28;
   const auto colon = id.find(':');
-  if (colon == std::string_view::npos) return false;
-  const auto hash = id.substr(colon + 1);
-  return hash.size() == length && hash.back() == '=' &&
-         std::ranges::all_of(hash.substr(0, length - 1), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  c == '+' || c == '/';
-         });
+  if (colon == std::string_view::npos || !id.ends_with('=')) return false;
+  const auto hash = decode_base64(id.substr(colon + 1));
+  return hash && hash->size() == 20;
 }
 
 /// The addresses that begin with these bits, of 32 or 128.
