@@ -17,11 +17,7 @@ namespace zksh {
 
 LineReader::LineReader(int fd, bool owned, std::string name, const std::stop_token& stop,
                        LineEnd line_end)
-    : fd_(fd), owned_(owned), name_(std::move(name)), stop_(stop), line_end_(line_end) {}
-
-LineReader::~LineReader() {
-  if (owned_) close(fd_);
-}
+    : fd_(fd), owned_(owned ? fd : -1), name_(std::move(name)), stop_(stop), line_end_(line_end) {}
 
 /// Reads more bytes; false at the end of the input and after a stop.
 bool LineReader::fill() {

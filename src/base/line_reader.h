@@ -23,7 +23,6 @@ class LineReader {
              LineEnd line_end = LineEnd::Newline);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
-  ~LineReader();
 
   /// A byte order mark at the beginning is not skipped, as in zkCli. Call it first.
   void keep_byte_order_mark() { at_begin_ = false; }
@@ -41,7 +40,7 @@ class LineReader {
   std::size_t line_end();
 
   int fd_;
-  bool owned_;
+  Fd owned_;
   std::string name_;
   StopFd stop_;
   std::string buffer_;
