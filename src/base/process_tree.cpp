@@ -2,6 +2,7 @@
 #include "base/process_tree.h"
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/number.h"
 
 #include <array>
@@ -81,16 +82,15 @@ std::span<const pid_t> ProcessTree::descendants(pid_t process) {
 }
 
 void ProcessTree::add_children(pid_t process) {
-  const int threads =
-      open(ProcPath(process).add("/task").text(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (threads < 0) return;
+  const Fd threads(open(ProcPath(process).add("/task").text(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!threads) return;
   alignas(std::uint64_t) std::array<char, 2048> entries{};
   // struct linux_dirent64 (getdents(2)): two 8-byte numbers, the entry's length, its type, its
   // name.
   constexpr std::size_t length_at = 16;
   constexpr std::size_t name_at = 19;
   for (;;) {
-    const auto size = syscall(SYS_getdents64, threads, entries.data(), entries.size());
+    const auto size = syscall(SYS_getdents64, threads.get(), entries.data(), entries.size());
     if (size <= 0) break;
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       std::uint16_t length = 0;
@@ -100,16 +100,16 @@ void ProcessTree::add_children(pid_t process) {
       at += length;
     }
   }
-  close(threads);
 }
 
 void ProcessTree::add_children(pid_t process, pid_t thread) {
-  const int file = open(ProcPath(process).add("/task/").add(thread).add("/children").text(),
-                        O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
+  const Fd file(open(ProcPath(process).add("/task/").add(thread).add("/children").text(),
+                     O_RDONLY | O_CLOEXEC));
+  if (!file) return;
   std::array<char, 1024> text{};
   pid_t number = 0;
-  for (ssize_t size = 0; (size = TEMP_FAILURE_RETRY(read(file, text.data(), text.size()))) > 0;) {
+  for (ssize_t size = 0;
+       (size = TEMP_FAILURE_RETRY(read(file.get(), text.data(), text.size()))) > 0;) {
     for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
       if (c >= '0' && c <= '9') {
         number = number * 10 + (c - '0');
@@ -119,15 +119,13 @@ void ProcessTree::add_children(pid_t process, pid_t thread) {
       }
     }
   }
-  close(file);
 }
 
 ProcessTree::Stat ProcessTree::stat(pid_t process) {
-  const int file = open(ProcPath(process).add("/stat").text(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
+  const Fd file(open(ProcPath(process).add("/stat").text(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
   std::array<char, 512> text{};
-  const auto size = TEMP_FAILURE_RETRY(read(file, text.data(), text.size()));
-  close(file);
+  const auto size = TEMP_FAILURE_RETRY(read(file.get(), text.data(), text.size()));
   const std::string_view line(text.data(), static_cast<std::size_t>(size > 0 ? size : 0));
   const auto name_end = line.rfind(')');  // the program's name may contain anything
   if (name_end == std::string_view::npos || line.size() < name_end + 5) return {};
