@@ -6,7 +6,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -170,8 +170,7 @@ bool is_before_port(std::string_view text, std::size_t at) {
   if (at == 0 || is_white_space(text[at - 1])) return false;
   const auto end = text.find_first_not_of("0123456789", at + 1);
   if (end == at + 1 || at + 1 == text.size()) return false;
-  return end == npos || is_white_space(text[end]) || text[end] == ',' || text[end] == '.' ||
-         text[end] == ':' || text[end] == ';';
+  return end == npos || std::string_view(" \t\n\v\f\r,.:;").find(text[end]) != npos;
 }
 
 /// The end of what /bin/sh reads as one at `at`: a quoted text, an escape or a character; npos if a
@@ -209,17 +208,12 @@ bool is_shown(std::string_view text) {
   return is_printable_ascii(text) || escape_for_terminal(text) == text;
 }
 
-/// A blank, or a character that makes a word a pattern or is an operator anywhere in it.
-bool needs_quotes(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || c == '*' || c == '?' || c == '[' || c == ';' ||
-         c == '|' || c == '<' || c == '>';
-}
-
 bool fits(std::string_view text, char quote) {
   if (quote == '$') return true;
   if (!is_shown(text)) return false;
   if (quote != '\0') return text.find(quote) == npos;
-  return !text.empty() && std::ranges::none_of(text, needs_quotes) &&
+  // Blanks, and what makes a word a pattern or is an operator anywhere in it.
+  return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[;|<>") == npos &&
          std::string_view("\"'#!").find(text.front()) == npos && !text.starts_with("$'") &&
          text != "&" && text.find("&&") == npos;
 }
@@ -388,12 +382,7 @@ std::string as_word(std::string_view text) {
 }
 
 std::string as_words(const std::vector<std::string>& words) {
-  std::string line;
-  for (const auto& word : words) {
-    if (!line.empty()) line += ' ';
-    line += as_word(word);
-  }
-  return line;
+  return fmt::format("{}", fmt::join(mapped(words, as_word), " "));
 }
 
 }  // namespace zksh
