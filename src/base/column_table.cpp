@@ -10,6 +10,12 @@ namespace {
 
 constexpr std::size_t gap = 2;
 
+/// The width of the widest text; at least `least`.
+std::size_t widest_of(const std::vector<std::string>& texts, std::size_t least = 1) {
+  for (const auto& text : texts) least = std::max(least, text_width(text));
+  return least;
+}
+
 }  // namespace
 
 ColumnTable::ColumnTable(std::vector<Column> columns) {
@@ -39,9 +45,8 @@ void ColumnTable::replace_cells(std::size_t number, std::vector<std::string> cel
 void ColumnTable::drop(std::size_t number) { dropped_[number] = true; }
 
 void ColumnTable::measure(std::size_t number) {
-  auto& width = widths_[number];
-  width = text_width(columns_[number].title);
-  for (const auto& cell : columns_[number].cells) width = std::max(width, text_width(cell));
+  const auto& [title, right, cells] = columns_[number];
+  widths_[number] = widest_of(cells, text_width(title));
 }
 
 std::size_t ColumnTable::width(std::size_t elastic) const {
@@ -90,16 +95,6 @@ std::vector<std::string> ColumnTable::lines(std::size_t columns, const std::stri
         row([k](const Column& column) -> const std::string& { return column.cells[k]; }));
   return lines;
 }
-
-namespace {
-
-std::size_t widest_of(const std::vector<std::string>& texts) {
-  std::size_t widest = 1;
-  for (const auto& text : texts) widest = std::max(widest, text_width(text));
-  return widest;
-}
-
-}  // namespace
 
 std::size_t texts_in_a_row(const std::vector<std::string>& texts, std::size_t columns) {
   return std::max<std::size_t>(1, (columns + gap - 1) / (widest_of(texts) + gap));

@@ -1,6 +1,8 @@
 // ColumnTable: tables and lists laid out in columns that fit a width.
 #pragma once
 
+#include "base/mapped.h"
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -28,10 +30,9 @@ class ColumnTable {
   /// Adds a column with the cell `text_of(item)` for each item.
   template <class Items, class TextOf>
   std::size_t add(std::string title, bool right, const Items& items, TextOf&& text_of) {
-    Column column{.title = std::move(title), .right = right};
-    column.cells.reserve(items.size());
-    for (const auto& item : items) column.cells.push_back(text_of(item));
-    return add(std::move(column));
+    return add({.title = std::move(title),
+                .right = right,
+                .cells = mapped<std::string>(items, std::ref(text_of))});
   }
   /// Adds a cell to each column.
   void add_row(std::vector<std::string> cells);
