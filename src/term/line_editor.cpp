@@ -33,7 +33,8 @@ constexpr std::string_view erase_to_end_of_row = "\033[K";
 constexpr std::string_view erase_below = "\033[J";
 
 /// A line for each meaning; empty if there is too little room.
-std::string described_list(const std::vector<Completion::Described>& described, ScreenSize screen) {
+std::string described_list(const std::vector<Completion::Described>& described, std::size_t columns,
+                           std::size_t row_limit) {
   constexpr std::size_t least_meaning = 24;
   constexpr std::size_t gap = 2;
   std::size_t widest = 0;
@@ -42,8 +43,6 @@ std::string described_list(const std::vector<Completion::Described>& described, 
     widest = std::max(widest, text_width(names) + gap);
     needed = std::max(needed, std::min(text_width(meaning), least_meaning));
   }
-  const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
-  const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
   if (described.size() > row_limit || widest + needed > columns) return {};
   std::string list;
   for (const auto& [names, meaning] : described)
@@ -55,13 +54,11 @@ std::string described_list(const std::vector<Completion::Described>& described, 
 /// Lists as many candidates as fit on the screen above the edited line, in columns; if there are
 /// more, a last line says how many are missing. Control characters are escaped.
 std::string candidate_list(const Completion& found, ScreenSize screen) {
-  if (auto list = described_list(found.described, screen);
-      !found.described.empty() && !list.empty())
-    return list;
-  const auto texts = mapped(
-      found.list, [](const std::string& candidate) { return escape_for_terminal(candidate); });
   const auto columns = static_cast<std::size_t>(std::max(1, screen.columns));
   const auto row_limit = static_cast<std::size_t>(std::max(1, screen.rows - 3));
+  if (auto list = described_list(found.described, columns, row_limit); !list.empty()) return list;
+  const auto texts = mapped(
+      found.list, [](const std::string& candidate) { return escape_for_terminal(candidate); });
   const auto shown = std::min(texts.size(), texts_in_a_row(texts, columns) * row_limit);
   auto list = in_text_columns(texts, shown, columns, found.color);
   if (shown < found.count) list += fmt::format("… and {} more\n", found.count - shown);
