@@ -73,8 +73,7 @@ class ValueError : public UsageError {
 /// message may be empty: the user knows the reason.
 class Cancelled : public Error {
  public:
-  Cancelled() : Error("", status::signal_base + 2) {}
-  explicit Cancelled(const std::string& message) : Error(message, status::signal_base + 2) {}
+  explicit Cancelled(const std::string& message = "") : Error(message, status::signal_base + 2) {}
 };
 
 }  // namespace zksh
