@@ -133,7 +133,7 @@ int NodeWatches::try_to_set_again(const std::stop_token& stop) {
       if (result == code::unimplemented) return result;
       if (result != code::ok) throw ZkError(result, path);
       root.from = now.from;
-      find_missed(path, root, root.from, stop);
+      find_missed(path, root, stop);
     }
     since_.reset();
     return code::ok;
@@ -145,8 +145,8 @@ int NodeWatches::try_to_set_again(const std::stop_token& stop) {
 
 /// Finds what happened to a root, and below it, while there was no connection. A server that has
 /// seen less than this session was restored: nothing is known of what it has, so all of it is new.
-void NodeWatches::find_missed(const std::string& path, Root& root, std::int64_t until,
-                              const std::stop_token& stop) {
+void NodeWatches::find_missed(const std::string& path, Root& root, const std::stop_token& stop) {
+  const auto until = root.from;
   const auto since = std::max(*since_, root.reported_until);
   MissedChanges changes(until < since ? -1 : since, until);
   if (root.mode == WatchMode::Recursive && survey_) {

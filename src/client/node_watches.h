@@ -88,7 +88,6 @@ class NodeWatches {
   bool remove(const std::string& path, std::optional<WatchMode> mode);
   /// Removes all watches, and forgets what was to be reported.
   void clear();
-  bool empty() const { return roots_.empty(); }
   std::map<std::string, WatchMode> modes() const;
 
   /// Records an event of the mailbox, of a printed watch, or of the session.
@@ -120,8 +119,7 @@ class NodeWatches {
                  const std::stop_token& stop);
   void set_again(const std::stop_token& stop);
   int try_to_set_again(const std::stop_token& stop);
-  void find_missed(const std::string& path, Root& root, std::int64_t until,
-                   const std::stop_token& stop);
+  void find_missed(const std::string& path, Root& root, const std::stop_token& stop);
   void note_session(const Event& event);
 
   Client& client_;

@@ -145,7 +145,7 @@ void PersistentWatches::serve_once(NodeWatches& watches, const std::stop_token& 
     state.requests.insert(state.requests.begin(), std::make_move_iterator(again.begin()),
                           std::make_move_iterator(again.end()));
     state.roots = watches.modes();
-    state.active = !watches.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
+    state.active = !state.roots.empty() || !state.requests.empty() || !(*mailbox_)(held).empty();
   });
 }
 

@@ -182,7 +182,7 @@ TEST_F(NodeWatchesTest, AnotherSessionHasNoWatches) {
   watches.add("/a", WatchMode::Recursive, {});
   fake.expire();
   EXPECT_THAT(told(), IsEmpty());
-  EXPECT_TRUE(watches.empty());
+  EXPECT_TRUE(watches.modes().empty());
 }
 
 }  // namespace
