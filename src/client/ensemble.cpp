@@ -5,12 +5,10 @@
 #include "base/java.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "client/client.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -78,8 +76,7 @@ int checked_port(std::string_view host, std::string_view text) {
 bool is_observer(std::string_view role) {
   std::string word;
   for (const char c : role)
-    if (c != ' ' && c != '\t')
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != ' ' && c != '\t') word += lower_case(c);
   if (word != "observer" && word != "participant")
     throw ValueError(fmt::format("Unrecognised peertype: {}", role));
   return word == "observer";
