@@ -3,10 +3,11 @@
 
 #include "base/byte_text.h"
 #include "base/text.h"
-#include "base/time.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+
+#include <ctime>
 
 namespace zksh {
 namespace {
@@ -68,6 +69,19 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::string> place_;
   std::vector<std::ptrdiff_t> counts_;  ///< of each level: elements so far; -1 for an object
 };
+
+/// "2026-11-23T13:41:50.224Z"; nullopt outside the years that Json::set_time names.
+std::optional<std::string> iso_time(std::int64_t milliseconds) {
+  constexpr std::int64_t a_second = 1000;
+  constexpr std::int64_t end_of_9999 = 253'402'300'800;
+  const std::time_t seconds = milliseconds / a_second;
+  std::tm time{};
+  if (milliseconds < 0 || seconds >= end_of_9999 || !gmtime_r(&seconds, &time)) return std::nullopt;
+  constexpr int first_year = 1900;
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", time.tm_year + first_year,
+                     time.tm_mon + 1, time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec,
+                     milliseconds % a_second);
+}
 
 /// Whether the text can stand between the quotes of a JSON string as it is.
 bool needs_no_escape(std::string_view text) {

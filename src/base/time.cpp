@@ -90,18 +90,6 @@ std::string time_of_day(std::int64_t milliseconds) {
   return fmt::format("{:02}:{:02}:{:02}", here.tm_hour, here.tm_min, here.tm_sec);
 }
 
-std::optional<std::string> iso_time(std::int64_t milliseconds) {
-  constexpr std::int64_t a_second = 1000;
-  constexpr std::int64_t end_of_9999 = 253'402'300'800;
-  const std::time_t seconds = milliseconds / a_second;
-  std::tm time{};
-  if (milliseconds < 0 || seconds >= end_of_9999 || !gmtime_r(&seconds, &time)) return std::nullopt;
-  constexpr int first_year = 1900;
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", time.tm_year + first_year,
-                     time.tm_mon + 1, time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec,
-                     milliseconds % a_second);
-}
-
 std::int64_t wall_clock_now() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();

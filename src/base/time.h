@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,10 +53,6 @@ std::chrono::microseconds parse_short_duration(std::string_view text, std::strin
 std::string short_time(std::chrono::nanoseconds time);
 /// "2.1s", "41s", "12m05s", "5h07m", "3d02h", "1y035d"; "0.0s" if negative.
 std::string short_age(std::int64_t milliseconds);
-
-/// Formats milliseconds since 1970: "2026-11-23T13:41:50.224Z"; nullopt outside the years 1970 to
-/// 9999.
-std::optional<std::string> iso_time(std::int64_t milliseconds);
 
 /// Milliseconds since 1970, by this machine's clock.
 std::int64_t wall_clock_now();
