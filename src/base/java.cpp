@@ -10,8 +10,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -41,24 +43,20 @@ constexpr auto inversions = std::to_array<Inversion>({
 });
 
 struct Zone {
-  std::string standard;
+  std::string standard;  ///< empty: the C library has the names
   std::string daylight;
   std::optional<std::int64_t> offset;  ///< seconds east of UTC; nullopt: ask the C library
   const Inversion* inversion = nullptr;
-  bool known = true;  ///< otherwise the names come from the C library
 };
 
 // --- finding the zone
 
 std::string id_of_system() {
-  std::array<char, 4096> target{};
-  const auto size = readlink("/etc/localtime", target.data(), target.size());
-  if (size > 0) {
-    const std::string_view link(target.data(), static_cast<std::size_t>(size));
-    constexpr std::string_view directory = "zoneinfo/";
-    const auto at = link.find(directory);
-    if (at != std::string_view::npos) return std::string(link.substr(at + directory.size()));
-  }
+  constexpr std::string_view directory = "zoneinfo/";
+  std::error_code none;
+  const auto link = std::filesystem::read_symlink("/etc/localtime", none).string();
+  const auto at = link.find(directory);
+  if (at != std::string::npos) return link.substr(at + directory.size());
   std::string id;
   std::ifstream("/etc/timezone") >> id;
   return id;
@@ -130,7 +128,7 @@ Zone find_zone() {
   if (auto zone = named_zone(id)) return *zone;
   if (auto zone = custom_zone(id)) return *zone;
   if (is_set) return zone_of_unknown_id();
-  return {.standard = {}, .daylight = {}, .offset = {}, .known = false};
+  return {};
 }
 
 // --- the calendar
@@ -182,7 +180,7 @@ std::string date_in(const Zone& zone, std::int64_t milliseconds) {
   std::tm local{};
   if (localtime_r(&time, &local) == nullptr) return written(seconds, 0, "GMT");
   bool daylight = local.tm_isdst > 0;
-  if (!zone.known) return written(seconds, local.tm_gmtoff, local.tm_zone);
+  if (zone.standard.empty()) return written(seconds, local.tm_gmtoff, local.tm_zone);
   if (const auto* i = zone.inversion; i != nullptr && seconds >= i->begin && seconds < i->end) {
     daylight = !daylight;
   }
