@@ -189,16 +189,12 @@ std::string date_in(const Zone& zone, std::int64_t milliseconds) {
 
 constexpr std::string_view property_blanks = " \t\f";
 
-std::string_view without_leading_blanks(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of(property_blanks), text.size()));
-}
-
 /// Reads the next logical line, with its continuations; false at the end.
 bool next_line(std::string_view& text, std::string& line) {
   line.clear();
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of("\r\n"), text.size());
-    const auto part = without_leading_blanks(text.substr(0, end));
+    const auto part = without_leading(text.substr(0, end), property_blanks);
     text.remove_prefix(std::min(text.size(), end + 1));
     if (line.empty() && (part.empty() || part.front() == '#' || part.front() == '!')) continue;
     const auto backslashes = part.size() - (part.find_last_not_of('\\') + 1);  // npos + 1 is 0
@@ -308,10 +304,10 @@ std::vector<std::pair<std::string, std::string>> java_properties(std::string_vie
   std::vector<std::pair<std::string, std::string>> properties;
   for (std::string line; next_line(text, line);) {
     const auto end = key_end(line);
-    auto value = without_leading_blanks(std::string_view(line).substr(end));
+    auto value = without_leading(std::string_view(line).substr(end), property_blanks);
     if (value.starts_with('=') || value.starts_with(':')) value.remove_prefix(1);
     properties.emplace_back(unescaped(std::string_view(line).substr(0, end)),
-                            unescaped(without_leading_blanks(value)));
+                            unescaped(without_leading(value, property_blanks)));
   }
   return properties;
 }

@@ -23,10 +23,6 @@ bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)
 
 bool continues_name(char c) { return is_alphanumeric(c) || c == '_' || c == '/' || c == '.'; }
 
-std::string_view without_prefix(std::string_view text, std::string_view characters) {
-  return text.substr(std::min(text.find_first_not_of(characters), text.size()));
-}
-
 /// The words without their quotes, also those of a comment: a line that cannot run can still
 /// contain a secret.
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -57,12 +53,12 @@ std::string_view secret_of_addauth(std::string_view line) {
   for (std::size_t at = 0; at + name.size() < line.size(); ++at) {
     if (!begins_with(line.substr(at), name) || (at > 0 && continues_name(line[at - 1]))) continue;
     const auto rest = line.substr(at + name.size());
-    const auto scheme = without_prefix(rest, between_words);
+    const auto scheme = without_leading(rest, between_words);
     if (scheme.size() == rest.size()) continue;
     const auto end = std::min(scheme.find_first_of(" \t\n\v\f\r\"':"), scheme.size());
     const auto behind = scheme.substr(end);
     const auto secret =
-        credential(behind.starts_with(':') ? scheme : without_prefix(behind, between_words));
+        credential(behind.starts_with(':') ? scheme : without_leading(behind, between_words));
     if (!secret.empty()) return secret;
   }
   return {};

@@ -227,6 +227,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::string_view without_leading(std::string_view text, std::string_view characters) {
+  return text.substr(std::min(text.find_first_not_of(characters), text.size()));
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   auto lines = split(text, '\n');
   if (lines.back().empty()) lines.pop_back();

@@ -58,6 +58,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// further line.
 std::vector<std::string_view> lines_of(std::string_view text);
 
+/// The text without these characters at its beginning.
+std::string_view without_leading(std::string_view text, std::string_view characters);
+
 /// Escapes what could move the cursor, set the title or fake a prompt: control bytes (C0, C1, DEL),
 /// bidi marks and invalid UTF-8 become \n, \t, \xHH or \uHHHH. Backslashes are not escaped.
 /// `keep_lines`: for values, whose newlines and tabs are kept.
