@@ -85,22 +85,16 @@ std::optional<Stat> Client::exists(const std::string& path, const Watch& watch,
 }
 
 Node Client::get(const std::string& path, const Watch& watch, const std::stop_token& stop) {
-  await_connection(path, stop);
-  const auto start = [&] { return start_get(path, watch); };
-  return answer_of(start(), path, start, stop);
+  return read_now(path, stop, [&] { return start_get(path, watch); });
 }
 
 Children Client::children(const std::string& path, const Watch& watch,
                           const std::stop_token& stop) {
-  await_connection(path, stop);
-  const auto start = [&] { return start_children(path, watch); };
-  return answer_of(start(), path, start, stop);
+  return read_now(path, stop, [&] { return start_children(path, watch); });
 }
 
 NodeAcl Client::get_acl(const std::string& path, const std::stop_token& stop) {
-  await_connection(path, stop);
-  const auto start = [&] { return start_get_acl(path); };
-  return answer_of(start(), path, start, stop);
+  return read_now(path, stop, [&] { return start_get_acl(path); });
 }
 
 Outcome<Stat> Client::set_acl(const std::string& path, const Acl& acl, std::int32_t version,
@@ -142,10 +136,7 @@ void Client::add_auth(const std::string& scheme, const std::string& auth,
 }
 
 Node Client::get_config(const Watch& watch, const std::stop_token& stop) {
-  const std::string path = "/zookeeper/config";
-  await_connection(path, stop);
-  const auto start = [&] { return start_get_config(watch); };
-  return answer_of(start(), path, start, stop);
+  return read_now("/zookeeper/config", stop, [&] { return start_get_config(watch); });
 }
 
 Node Client::reconfigure(const Reconfiguration& change, const std::stop_token& stop) {

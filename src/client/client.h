@@ -285,6 +285,12 @@ class Client {
  private:
   bool await_repeat(int code, const std::string& path, Clock::time_point last_answer,
                     const std::stop_token& stop);
+  /// A read that `start` sends, as a blocking member.
+  template <class Start>
+  auto read_now(const std::string& path, const std::stop_token& stop, Start start) {
+    await_connection(path, stop);
+    return answer_of(start(), path, start, stop);
+  }
   template <class T>
   static void check(const Outcome<T>& outcome, const std::string& path, bool is_write,
                     std::size_t bytes = 0) {
