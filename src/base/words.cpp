@@ -235,25 +235,10 @@ char quote_for(std::string_view text, char wanted) {
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
-    const auto step = decode_utf8(text, at);
-    const auto character = text.substr(at, step.length);
-    const auto number = static_cast<unsigned>(step.code_point);
-    at += step.length;
-    if (character == "'" || character == "\\")
-      result += '\\' + std::string(character);
-    else if (character == "\n")
-      result += "\\n";
-    else if (character == "\t")
-      result += "\\t";
-    else if (!step.valid || number < 0x80)
-      result += is_shown(character)
-                    ? std::string(character)
-                    : fmt::format("\\x{:02x}", static_cast<unsigned char>(character.front()));
-    else if (is_shown(character))
-      result += character;
-    else
-      result +=
-          number > 0xFFFF ? fmt::format("\\U{:08x}", number) : fmt::format("\\u{:04x}", number);
+    const auto character = text.substr(at, decode_utf8(text, at).length);
+    at += character.size();
+    if (character == "'" || character == "\\") result += '\\';
+    result += escape_for_terminal(character);
   }
   return result;
 }
