@@ -199,31 +199,27 @@ void keep_rows_around_cursor(Layout& layout, int height) {
   layout.rows.back().wraps = false;
 }
 
-/// What begins a row after a newline: which quote is open there, if one is.
-class ContinuationMarks {
- public:
-  explicit ContinuationMarks(std::string_view text) : text_(text) {
-    constexpr std::size_t longest = 16U << 10U;  // as for the line's styles
-    if (text.size() > longest || text.find('\n') == std::string_view::npos) return;
-    for (const auto& part : parts_of(text, PartBy::Line))
-      for (auto place : word_places(text.substr(part.begin, part.end - part.begin))) {
-        place.begin += part.begin;
-        place.end += part.begin;
-        if (place.quoted()) quoted_.push_back(place);
-      }
-  }
+/// The quoted words of a text of several lines, in order.
+std::vector<WordPlace> quoted_words(std::string_view text) {
+  constexpr std::size_t longest = 16U << 10U;  // as for the line's styles
+  std::vector<WordPlace> quoted;
+  if (text.size() > longest || text.find('\n') == std::string_view::npos) return quoted;
+  for (const auto& part : parts_of(text, PartBy::Line))
+    for (auto place : word_places(text.substr(part.begin, part.end - part.begin))) {
+      place.begin += part.begin;
+      place.end += part.begin;
+      if (place.quoted()) quoted.push_back(place);
+    }
+  return quoted;
+}
 
-  /// The mark after the newline at this place.
-  std::string_view at(std::size_t newline) const {
-    const auto within = std::ranges::upper_bound(quoted_, newline, {}, &WordPlace::end);
-    if (within == quoted_.end() || newline < within->text_begin()) return "> ";
-    return text_[within->text_begin() - 1] == '"' ? "\"> " : "'> ";
-  }
-
- private:
-  std::string_view text_;
-  std::vector<WordPlace> quoted_{};  ///< in order
-};
+/// What begins the row after a newline: which quote is open there, if one is.
+std::string_view continuation_mark(std::string_view text, const std::vector<WordPlace>& quoted,
+                                   std::size_t newline) {
+  const auto within = std::ranges::upper_bound(quoted, newline, {}, &WordPlace::end);
+  if (within == quoted.end() || newline < within->text_begin()) return "> ";
+  return text[within->text_begin() - 1] == '"' ? "\"> " : "'> ";
+}
 
 }  // namespace
 
@@ -234,7 +230,7 @@ int Row::columns() const {
 
 Layout lay_out(const EditedLine& line, ScreenSize screen) {
   Builder builder(screen.columns);
-  const ContinuationMarks marks(line.one_row ? std::string_view() : line.text);
+  const auto quoted = quoted_words(line.one_row ? std::string_view() : line.text);
   const std::size_t begin = window_begin(line, screen);
   if (begin == 0)
     put_prompt(builder, line.prompt);
@@ -258,7 +254,7 @@ Layout lay_out(const EditedLine& line, ScreenSize screen) {
     if (line.text[at] == '\n' && !line.one_row) {
       builder.set_style("");
       builder.end_row();
-      builder.put_ascii(marks.at(at));
+      builder.put_ascii(continuation_mark(line.text, quoted, at));
       ++at;
     } else {
       builder.set_style(style_at(at));
