@@ -26,7 +26,6 @@ struct Row {
   bool begins_in_prompt = false;  ///< it continues the prompt
 
   int columns() const;
-  bool operator==(const Row&) const = default;
 };
 
 struct Layout {
@@ -40,8 +39,6 @@ struct StyledBytes {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::string_view style;  ///< SGR sequences
-
-  bool operator==(const StyledBytes&) const = default;
 };
 
 /// A line being edited.

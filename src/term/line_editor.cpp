@@ -448,8 +448,6 @@ struct LineEditor::Bridge {
     return current->input_.ready(std::chrono::microseconds(microseconds)) ? 1 : 0;
   }
 
-  static void redisplay() {}
-
   static void accept(char* line) {
     current->accepted_.push_back(line == nullptr ? std::nullopt : std::optional<std::string>(line));
     std::free(line);
@@ -555,7 +553,7 @@ void LineEditor::set_up_readline() {
   for (const char* name : {"edit-and-execute-command", "vi-edit-and-execute-command"})  // bash's
     rl_add_defun(name, Bridge::edit_line, -1);
   rl_initialize();
-  rl_redisplay_function = Bridge::redisplay;  // if set earlier, it would disable bracketed paste
+  rl_redisplay_function = [] {};  // if set earlier, it would disable bracketed paste
   // By default Ctrl-J ends a search and keeps the line; here Enter sends the same (see
   // prepare_terminal).
   const char* terminators = rl_variable_value("isearch-terminators");
@@ -881,8 +879,7 @@ std::string_view LineEditor::hint_now() {
 bool LineEditor::take_hint(bool one_word) {
   if (rl_point != rl_end || rl_end == 0) return false;
   hint_now();
-  if (!hinted_line_ || *hinted_line_ != readline_text() || !hint_.takeable || hint_.text.empty())
-    return false;
+  if (hinted_line_ != readline_text() || !hint_.takeable || hint_.text.empty()) return false;
   const std::string text = one_word ? hint_.text.substr(0, first_word(hint_.text)) : hint_.text;
   rl_insert_text(text.c_str());
   return true;

@@ -9,8 +9,6 @@ namespace zksh {
 struct ScreenSize {
   int columns = 80;
   int rows = 24;
-
-  bool operator==(const ScreenSize&) const = default;
 };
 
 bool is_terminal(int fd);
