@@ -1,6 +1,7 @@
 // Java: dates and hash orders as the Java of zkCli.sh prints them.
 #include "base/java.h"
 
+#include "base/mapped.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -282,22 +283,15 @@ void sort_as_cloned_java_set(std::vector<std::string>& texts) {
   // HashMap.putMapEntries gives the clone the least power of two not below size / 0.75 + 1.
   std::size_t buckets = 1;
   while (buckets < texts.size() * 4 / 3 + 1) buckets *= 2;
-  struct Placed {
-    std::size_t bucket;
-    std::size_t own_bucket;
-    std::string text;
-  };
-  std::vector<Placed> placed;
-  placed.reserve(texts.size());
-  for (auto& text : texts) {
+  // By the clone's bucket, and within that by the set's own.
+  using Placed = std::pair<std::size_t, std::string>;
+  auto placed = mapped(texts, [&](const std::string& text) {
     const auto hash = java_hash(text);
     const auto spread = hash ^ hash >> 16U;
-    placed.push_back({spread & (buckets - 1), spread & (own_buckets - 1), std::move(text)});
-  }
-  std::ranges::stable_sort(
-      placed, {}, [](const Placed& entry) { return std::pair(entry.bucket, entry.own_bucket); });
-  std::ranges::transform(placed, texts.begin(),
-                         [](Placed& entry) { return std::move(entry.text); });
+    return Placed((spread & (buckets - 1)) * own_buckets + (spread & (own_buckets - 1)), text);
+  });
+  std::ranges::stable_sort(placed, {}, &Placed::first);
+  texts = mapped(placed, &Placed::second);
 }
 
 std::vector<std::pair<std::string, std::string>> java_properties(std::string_view text) {
