@@ -184,8 +184,7 @@ JsonLine& JsonLine::set_number(std::string_view name, std::int64_t value) {
 
 JsonLine& JsonLine::set_time(std::string_view name, std::int64_t milliseconds) {
   set_number(name, milliseconds);
-  const auto iso = iso_time(milliseconds);
-  return set_text_or_null(fmt::format("{}Iso", name), iso ? std::string_view(*iso) : "");
+  return set_text(fmt::format("{}Iso", name), iso_time(milliseconds));
 }
 
 JsonLine& JsonLine::set_text_or_null(std::string_view name, std::string_view text) {

@@ -100,8 +100,7 @@ std::string_view parent_path(std::string_view path) {
 }
 
 std::string_view base_name(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 std::optional<std::int32_t> sequence_number(std::string_view name) {
