@@ -204,13 +204,9 @@ std::size_t end_of_command(std::string_view text, std::size_t at) {
   return at;
 }
 
-bool is_shown(std::string_view text) {
-  return is_printable_ascii(text) || escape_for_terminal(text) == text;
-}
-
 bool fits(std::string_view text, char quote) {
   if (quote == '$') return true;
-  if (!is_shown(text)) return false;
+  if (escape_for_terminal(text) != text) return false;
   if (quote != '\0') return text.find(quote) == npos;
   // Blanks, and what makes a word a pattern or is an operator anywhere in it.
   return !text.empty() && text.find_first_of(" \t\n\v\f\r*?[;|<>") == npos &&
