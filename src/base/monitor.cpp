@@ -14,14 +14,14 @@ void NoWaiting::fail(const char* what) {
 
 /// A waiting thread. Lives on its stack, and is in the list until its predicate has been true.
 struct Monitor::Waiter {
-  Question question{};
+  const Question& question;
   Waiter* previous = nullptr;
   Waiter* next = nullptr;
   bool was_ready = false;  ///< and has been removed from the list
 
   // The wake-up has a lock of its own, so that a stop may be requested under the monitor.
-  std::mutex mutex;
-  std::condition_variable condition;
+  std::mutex mutex{};
+  std::condition_variable condition{};
   bool woken = false;
 
   void wake() {
@@ -38,13 +38,13 @@ struct Monitor::Waiter {
   }
 };
 
-bool Monitor::wait_for(const std::stop_token& stop, Clock::time_point deadline, Question question) {
+bool Monitor::wait_for(const std::stop_token& stop, Clock::time_point deadline,
+                       const Question& question) {
   NoWaiting::refuse("Monitor::wait");
-  Waiter waiter;
-  waiter.question = question;
+  Waiter waiter{.question = question};
   {
     const std::lock_guard lock(mutex_);
-    if (question.ask(question.function, held())) return true;
+    if (question(held())) return true;
     waiter.previous = last_;
     (last_ ? last_->next : first_) = &waiter;
     last_ = &waiter;
@@ -56,14 +56,14 @@ bool Monitor::wait_for(const std::stop_token& stop, Clock::time_point deadline, 
   const std::lock_guard lock(mutex_);
   if (waiter.was_ready) return true;
   forget(waiter);
-  return question.ask(question.function, held());
+  return question(held());
 }
 
 void Monitor::wake_ready(const void* subject) {
   for (const auto& hear : listeners_) hear(held(), subject);
   for (Waiter* waiter = first_; waiter;) {
     Waiter& one = *std::exchange(waiter, waiter->next);
-    if (!one.question.ask(one.question.function, held())) continue;
+    if (!one.question(held())) continue;
     forget(one);
     one.was_ready = true;
     one.wake();  // under the monitor: the waiter may be gone as soon as that is released

@@ -11,7 +11,6 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -116,11 +115,7 @@ class Monitor {
   /// As wait, but also returns false at `deadline`.
   template <class Ready>
   bool wait_until(const std::stop_token& stop, Clock::time_point deadline, Ready&& ready) {
-    using Function = std::remove_reference_t<Ready>;
-    return wait_for(stop, deadline,
-                    {&ready, [](const void* function, const Held& held) -> bool {
-                       return (*static_cast<Function*>(const_cast<void*>(function)))(held);
-                     }});
+    return wait_for(stop, deadline, std::ref(ready));
   }
 
   /// Blocks until `time`, or until `stop` is requested. Not on a thread that must not wait.
@@ -135,11 +130,8 @@ class Monitor {
 
  private:
   struct Waiter;
-  /// A predicate of any type, not owned.
-  struct Question {
-    const void* function = nullptr;
-    bool (*ask)(const void* function, const Held& held) = nullptr;
-  };
+  /// Made of a reference to the caller's predicate, so that nothing is allocated.
+  using Question = std::function<bool(const Held& held)>;
   struct Notifier {
     Monitor& monitor;
     const void* subject;
@@ -150,7 +142,7 @@ class Monitor {
     return proof;
   }
 
-  bool wait_for(const std::stop_token& stop, Clock::time_point deadline, Question question);
+  bool wait_for(const std::stop_token& stop, Clock::time_point deadline, const Question& question);
   void wake_ready(const void* subject);
   void forget(Waiter& waiter);
 
