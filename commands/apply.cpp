@@ -90,7 +90,7 @@ void print_change(Context& cx, const WriteDescription& change) {
                            change.detail.empty() ? "" : fmt::format(" ({})", change.detail)));
 }
 
-TreeApply::Plan plan_of(Context& cx, const Args& a, const TreeFile& file) {
+TreeApply::Plan plan_of(Context& cx, const Args& a, const TreeReader& file) {
   TreeApply::Plan plan{.top = a.to ? cx.resolve(*a.to) : file.top(),
                        .prune = a.prune,
                        .rehearse = cx.rehearsal != nullptr,
@@ -113,7 +113,7 @@ TreeApply::Plan plan_of(Context& cx, const Args& a, const TreeFile& file) {
 
 /// Finds out what would be removed, and asks for confirmation.
 bool confirmed(Context& cx, const Args& a, const std::string& name) {
-  TreeFile file(cx, name);
+  auto file = open_tree(cx, name);
   auto plan = plan_of(cx, a, file);
   plan.rehearse = true;
   plan.on_write = [](const WriteDescription& /*write*/) {};
@@ -144,7 +144,7 @@ int run(Context& cx, const Args& a) {
   const auto size = checked_size(cx, name);
   if (a.prune && size && needs_confirmation(cx, a.yes) && !confirmed(cx, a, name))
     throw Error("nothing was changed");
-  TreeFile file(cx, name);
+  auto file = open_tree(cx, name);
   auto plan = plan_of(cx, a, file);
   const auto top = plan.top;
   Progress progress(cx.out, cx.background, "nodes");

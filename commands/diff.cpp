@@ -138,7 +138,7 @@ class Side {
       connect(cx, other->hosts);
       read_tree(cx, *client_, other->path, limits);
     } else {
-      file_ = std::make_unique<TreeFile>(cx, word.starts_with('@') ? word.substr(1) : word);
+      file_ = open_tree(cx, word.starts_with('@') ? word.substr(1) : word);
     }
   }
 
@@ -178,7 +178,7 @@ class Side {
   std::string top_{};
   std::unique_ptr<Client> client_{};  ///< for another server
   std::unique_ptr<LiveTree> tree_{};
-  std::unique_ptr<TreeFile> file_{};
+  std::optional<TreeReader> file_{};
   std::size_t ephemerals_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/line_reader.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "client/acl_text.h"
@@ -19,6 +20,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
+#include <memory>
 #include <sys/stat.h>
 #include <utility>
 
@@ -206,21 +208,11 @@ TreeRecord parse_tree_line(std::string_view line) {
           .limits = line.empty() ? no_limits : parse_limits(line.substr(quota_mark.size()))};
 }
 
-bool is_standard_input(const std::string& name) { return name == "-"; }
-
-std::string shown_name(const std::string& name) {
-  return is_standard_input(name) ? "standard input" : name;
-}
-
 /// Returns the descriptor.
 int open_file(const std::string& name) {
   const int fd = open(with_home(name).c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw ValueError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   return fd;
-}
-
-int open_input(const Context& cx, const std::string& name) {
-  return is_standard_input(name) ? cx.data_input() : open_file(name);
 }
 
 }  // namespace
@@ -481,24 +473,27 @@ TreeJsonLine parse_tree_json(std::string_view line) {
   return parsed;
 }
 
-TreeFile::TreeFile(const Context& cx, const std::string& name)
-    : lines_(open_input(cx, name), !is_standard_input(name), shown_name(name), cx.stop),
-      reader_(
-          [this, stop = cx.stop](std::string& line) {
-            const bool more = lines_.next(line);
+TreeReader open_tree(const Context& cx, const std::string& name) {
+  const bool is_file = name != "-";
+  const auto shown = is_file ? name : "standard input";
+  const auto lines = std::make_shared<LineReader>(is_file ? open_file(name) : cx.data_input(),
+                                                  is_file, shown, cx.stop);
+  return {[lines, stop = cx.stop](std::string& line) {
+            const bool more = lines->next(line);
             if (!more && stop.stop_requested()) throw Cancelled();
             return more;
           },
-          shown_name(name)) {}
+          shown};
+}
 
 std::optional<std::size_t> checked_size(const Context& cx, const std::string& name) {
-  if (is_standard_input(name)) return std::nullopt;
+  if (name == "-") return std::nullopt;
   {
     const Fd fd(open_file(name));
     struct stat about {};
     if (fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
   }
-  TreeFile file(cx, name);
+  auto file = open_tree(cx, name);
   std::size_t nodes = 0;
   while (file.next()) ++nodes;
   return nodes;

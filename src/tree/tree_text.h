@@ -1,7 +1,6 @@
 // TreeText: the format of `dump`: a subtree as lines of text or JSON. zksh-tree(5) describes it.
 #pragma once
 
-#include "base/line_reader.h"
 #include "command/command.h"
 #include "tree/tree_record.h"
 
@@ -86,23 +85,12 @@ struct TreeJsonLine {
 /// Throws ValueError, without the place. Unknown fields are ignored.
 TreeJsonLine parse_tree_json(std::string_view line);
 
-class TreeFile {
- public:
-  /// Opens the file and reads the header. "-" is standard input, which must be available. Throws
-  /// ValueError if it cannot be read, or is not a dump.
-  TreeFile(const Context& cx, const std::string& name);
-
-  /// As TreeReader's.
-  const std::string& top() const { return reader_.top(); }
-  std::optional<TreeRecord> next() { return reader_.next(); }
-
- private:
-  LineReader lines_;
-  TreeReader reader_;
-};
+/// Opens a file and reads the header. "-" is standard input, which must be available. Throws
+/// ValueError if it cannot be read, or is not a dump.
+TreeReader open_tree(const Context& cx, const std::string& name);
 
 /// Checks that a dump is complete and free of errors; returns its number of nodes, or nullopt if it
-/// can be read only once, such as a pipe. Blocks. Throws as TreeFile.
+/// can be read only once, such as a pipe. Blocks. Throws as open_tree.
 std::optional<std::size_t> checked_size(const Context& cx, const std::string& name);
 
 }  // namespace zksh
