@@ -165,11 +165,14 @@ class Hostile(TreeTest):
         kept = self.listed(keeper)
         self.assertGreater(len(kept), 10)
         self.assertEqual(self.run_zksh("setAcl", keeper, "world:anyone:crwa")[0], 0)
-        status, out, err = self.run_zksh("rmr", "/tree")
-        self.assertEqual((status, out), (7, ""))
-        self.assertRegex(err, r"^Failed to delete some node\(s\) in the subtree!\n"
-                         f"{501 - len(kept) - 1} of 501 nodes were deleted; "
-                         f"the first failure: Insufficient permission : {keeper}/n\\d+\n$")
+        every = self.listed()
+        for options, removed in ([], 0), (["--force"], 501 - len(kept) - 1):
+            self.assertEqual(self.listed(), every)
+            status, out, err = self.run_zksh("rmr", *options, "/tree")
+            self.assertEqual((status, out), (7, ""))
+            self.assertRegex(err, r"^Failed to delete some node\(s\) in the subtree!\n"
+                             f"{removed} of 501 nodes were deleted; "
+                             f"the first failure: Insufficient permission : {keeper}/n\\d+\n$")
         self.assertEqual(self.listed(), ["/", "/tree", *kept])
 
 

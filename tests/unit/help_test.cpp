@@ -66,15 +66,6 @@ TEST(Commands, AreInOrder) {
                                      [](const Command* command) { return command->name; }));
 }
 
-TEST(Commands, OnlyThoseOfZkCliIgnoreSurplusWords) {
-  // help, multi and repeat take any number of words; ls2 is zkCli 3.4's.
-  const std::vector<std::string_view> exceptions{"help", "ls2", "multi", "repeat"};
-  for (const auto* command : all_commands())
-    EXPECT_TRUE(command->strict || command->zkcli_syntax ||
-                std::ranges::count(exceptions, command->name) > 0)
-        << command->name;
-}
-
 TEST(Commands, DescribeTheJsonFieldsThatTheyPrint) {
   const auto uses = [](std::string_view declared, std::string_view name) {
     for (const auto& shape : json_shapes(declared))
