@@ -29,10 +29,9 @@ class ColumnTable {
   std::size_t add(Column column);
   /// Adds a column with the cell `text_of(item)` for each item.
   template <class Items, class TextOf>
-  std::size_t add(std::string title, bool right, const Items& items, TextOf&& text_of) {
-    return add({.title = std::move(title),
-                .right = right,
-                .cells = mapped<std::string>(items, std::ref(text_of))});
+  std::size_t add(const std::string& title, bool right, const Items& items, TextOf&& text_of) {
+    return add(
+        {.title = title, .right = right, .cells = mapped<std::string>(items, std::ref(text_of))});
   }
   /// Adds a cell to each column.
   void add_row(std::vector<std::string> cells);

@@ -60,8 +60,9 @@ void try_next_address(Exchange& exchange, const AskLimits& limits) {
     exchange.accept_by = now + (deadline - now) / left;
     const auto& address = exchange.addresses[exchange.next_address++];
     exchange.socket = Fd(socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    const int rc = connect(exchange.socket.get(), address.get(), address.size);
-    if (rc != 0 && errno != EINPROGRESS) exchange.fail(std::strerror(errno));
+    const bool fails =
+        !exchange.socket || connect(exchange.socket.get(), address.get(), address.size) != 0;
+    if (fails && errno != EINPROGRESS) exchange.fail(std::strerror(errno));
   }
 }
 

@@ -52,6 +52,7 @@ bool NodeWatches::remove(const std::string& path, std::optional<WatchMode> mode)
   const auto root = roots_.find(path);
   if (root == roots_.end() || (mode && *mode != root->second.mode)) return false;
   roots_.erase(root);
+  if (roots_.empty()) since_.reset();
   client_.start_end_watch(path, mailbox_);
   return true;
 }

@@ -349,6 +349,8 @@ std::vector<std::string> draw_contention(const ContentionResult& result, std::si
   return lines;
 }
 
+ContentionSessions::ContentionSessions(Client& own) : own_(own), clients_{&own} {}
+
 ContentionSessions::ContentionSessions(Client& own, std::size_t count,
                                        const std::stop_token& stop)
     : ContentionSessions(own) {  // from here on, the destructor closes what is open

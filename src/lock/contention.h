@@ -123,7 +123,7 @@ class ContentionSessions {
   std::set<std::int64_t> ids() const;
 
  private:
-  explicit ContentionSessions(Client& own) : own_(own), clients_{&own} {}
+  explicit ContentionSessions(Client& own);
   void await_all(const std::stop_token& stop);
 
   Client& own_;

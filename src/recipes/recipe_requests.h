@@ -129,9 +129,11 @@ class ContendingRecipe : public Recipe {
   /// Takes back what a failed attempt has left.
   virtual Task<> give_up() = 0;
 
+  // NOLINTBEGIN(readability-identifier-naming): as the recipes' own.
   RecipeRequests requests_;
   const RecipeReport& report_;
   LockRequest request_;
+  // NOLINTEND(readability-identifier-naming)
 };
 
 /// Finds the missing nodes among some and their ancestors, in one round trip. The reads can be sent

@@ -5,6 +5,7 @@
 #include "base/mapped.h"
 #include "base/number.h"
 #include "base/signal_relay.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "client/joint_reads.h"
 #include "client/persistent_watches.h"
@@ -522,8 +523,9 @@ bool Interpreter::has_session() const {
 
 int Interpreter::unknown_command(const Invocation& given) {
   constexpr std::size_t longest_shown = 500;
-  const auto name =
-      given.name.size() > longest_shown ? given.name.substr(0, longest_shown) + "…" : given.name;
+  const auto name = given.name.size() > longest_shown
+                        ? given.name.substr(0, character_begin(given.name, longest_shown)) + "…"
+                        : given.name;
   if (speaks_as_zkcli()) {
     const auto version = mimicked_zkcli(around_.services.settings);
     out_.err(zkcli_usage(version));

@@ -113,6 +113,26 @@ TEST_F(NodeWatchesTest, ARootThatWentOrCameDuringAGapIsTold) {
   EXPECT_THAT(told(), ElementsAre("NodeDeleted /a", "NodeCreated /a"));
 }
 
+TEST_F(NodeWatchesTest, WhatWasWrittenWhileNothingWasWatchedIsNotTold) {
+  const auto events = [&] {
+    return server.monitor().with_lock(
+        [&](const Monitor::Held& held) { return std::exchange((*mailbox)(held), {}); });
+  };
+  create("/a");
+  create("/b");
+  watches.add("/a", WatchMode::Persistent, {});
+  fake.disconnect();
+  for (const auto& event : events()) watches.note(event);
+  watches.remove("/a", {});
+  fake.reconnect();
+  events();  // nobody looks at them: nothing is watched
+  set("/b");
+  watches.add("/b", WatchMode::Persistent, {});
+  fake.disconnect();
+  fake.reconnect();
+  EXPECT_THAT(told(), IsEmpty());
+}
+
 TEST_F(NodeWatchesTest, AnotherLossDuringTheReadingLosesNothing) {
   for (const auto* const path : {"/a", "/a/b", "/a/c"}) create(path);
   watches.add("/a", WatchMode::Recursive, {});
