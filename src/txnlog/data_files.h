@@ -20,6 +20,7 @@ class DataFiles {
     std::string path{};
 
     std::string directory() const { return std::filesystem::path(path).parent_path(); }
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes what is generated for a 0
     auto operator<=>(const File&) const = default;
   };
 
