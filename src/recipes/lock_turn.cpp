@@ -74,7 +74,8 @@ void LockTurn::leave(bool nodes_go) {
 
 Task<LockQueue> LockTurn::look() {
   auto names = co_await listing_.names(false);
-  co_return co_await order(std::move(names));
+  auto queue = co_await order(std::move(names));
+  co_return queue;
 }
 
 /// A failed try must not cost others anything: no node, no watch, no event.
@@ -134,7 +135,8 @@ bool LockTurn::finds_obstacle(const LockQueue& queue, std::size_t own) {
 Task<LockQueue> LockTurn::order(std::vector<std::string>&& names) {
   std::map<std::string, std::int64_t> czxids;
   if (order_needs_stats(names)) czxids = co_await fetch_order(names);
-  co_return make_lock_queue(std::move(names), czxids);
+  auto queue = make_lock_queue(std::move(names), czxids);
+  co_return queue;
 }
 
 /// Reads the czxids: the parent's counter is exhausted, and only they tell who came first.

@@ -110,7 +110,7 @@ BatchWriter::Batching BatchWriter::paced(Batching batching) {
   return batching;
 }
 
-BatchWriter::BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop)
+BatchWriter::BatchWriter(Client& client, const Batching& batching, Done done, std::stop_token stop)
     : client_(client),
       batching_(paced(batching)),
       done_(std::move(done)),

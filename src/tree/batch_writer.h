@@ -73,7 +73,7 @@ class BatchWriter {
   };
 
   /// `client` must outlive it.
-  BatchWriter(Client& client, Batching batching, Done done, std::stop_token stop);
+  BatchWriter(Client& client, const Batching& batching, Done done, std::stop_token stop);
 
   void add(Write write);
   /// Sends what is left; returns when everything is answered.
